@@ -262,7 +262,8 @@ int run_verb(const Call& call) {
   require_one_copy(env, surroundings.facts);
   run::RunRequest planned = request;
   // Under an MPI launcher, a rank's parent cannot see whether this output is a terminal.
-  planned.prefix = request.prefix && isatty(STDOUT_FILENO) != 0;
+  planned.whole_lines = isatty(STDOUT_FILENO) == 0;
+  planned.prefix = request.prefix && !planned.whole_lines;
   const run::Plan plan = run::make_plan(planned, surroundings);
   if (values.count("dry-run") != 0) {
     out() << terminal_lines(run::dry_run_text(plan));

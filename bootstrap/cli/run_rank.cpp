@@ -114,6 +114,7 @@ run::RankEnd start_rank(const po::variables_map& values, const std::vector<std::
   start.world_size = r.placement.world_size;
   start.host = own_hostname();
   start.prefix = values.count("no-prefix") == 0;
+  start.whole_lines = values.count("whole-lines") != 0;
   if (values.count("output-dir") != 0) start.output_dir = values["output-dir"].as<std::string>();
   start.is_agent = values.count("torchrun") != 0;
   start.words = start.is_agent ? torchrun_words(r, values["torchrun"].as<int>(), command) : command;
@@ -141,6 +142,7 @@ int run_rank(const Arguments& arguments) {
                  {{"timeout", options::number("SECONDS", 60), ""},
                   {"gpu-bind", options::text_or("MODE", "none"), ""},
                   {"no-prefix", options::flag(), ""},
+                  {"whole-lines", options::flag(), ""},
                   {"output-dir", options::text("DIR"), ""},
                   {"stage", options::text("PATH"), ""},
                   {"torchrun", options::number("N"), ""}}}};

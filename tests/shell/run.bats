@@ -339,6 +339,19 @@ PY
   done
 }
 
+# Rank 0 writes a line in two parts. When a prompt would have been shown, rank 1 writes a line.
+torn_by_nobody() {
+  by "$1"
+  timeout 60 "${by[@]}" -n 2 -- sh -c 'has() { while [ ! -e $1 ]; do sleep 0.05; done; }
+    if [ $RANK = 0 ]; then printf first; touch first; has other; sleep 0.2; echo half; exit; fi
+    has first; sleep 0.5; echo other; touch other' >out 2>err || fail "$(cat err)"
+  [ "$(sort out)" = $'firsthalf\nother' ] || fail "$(cat out)"
+}
+
+@test "local: a line that is written in parts stays whole in a file" { torn_by_nobody local; }
+@test "mpirun: a line that is written in parts stays whole in a file" { torn_by_nobody mpirun; }
+@test "Hydra: a line that is written in parts stays whole in a file" { torn_by_nobody hydra; }
+
 # These launchers forward what they have read, wherever that ends: nothing is lost, but lines may be mixed.
 passed_on() {
   many_lines "$1"

@@ -27,6 +27,12 @@ std::map<int, std::string> prefixes_on(const OutStream& stream, const Layout& la
   return prefixes;
 }
 
+// Of several ranks, one line must not tear another's.
+OutputLines lines_on(const OutStream& stream, const Layout& layout, bool prefix) {
+  return OutputLines(prefixes_on(stream, layout, prefix),
+                     !stream.is_terminal() && layout.world_size() > 1);
+}
+
 bool are_one_terminal(const OutStream& out, const OutStream& err) {
   struct stat out_status {};
   struct stat err_status {};
@@ -56,8 +62,8 @@ Console::Console(const Layout& layout, bool prefix)
     : out_(STDOUT_FILENO),
       err_(STDERR_FILENO),
       is_one_terminal_(are_one_terminal(out_, err_)),
-      out_lines_(prefixes_on(out_, layout, prefix)),
-      err_lines_(prefixes_on(err_, layout, prefix)) {}
+      out_lines_(lines_on(out_, layout, prefix)),
+      err_lines_(lines_on(err_, layout, prefix)) {}
 
 void Console::show(int rank, bool is_error, std::string_view bytes) {
   stream(is_error).add(lines(is_error).take(source_of(rank, is_error), bytes, Clock::now()));

@@ -32,6 +32,7 @@ struct RankStart {
   std::vector<std::string> words;
   std::map<std::string, std::string> env;
   bool prefix = false;                    // prefix each line of output with rank and host
+  bool whole_lines = false;               // the output goes to a file or a pipe
   std::optional<std::string> output_dir;  // its output is also written here
   bool is_agent = false;                  // the program is torchrun, which has its own ranks
   ControlLink* control = nullptr;         // null: `run` gave no address

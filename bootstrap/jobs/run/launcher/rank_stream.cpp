@@ -23,7 +23,9 @@ std::map<int, std::string> prefixes(const RankStart& start) {
 }  // namespace
 
 RankStream::RankStream(const RankStart& start, const char* ending, int to)
-    : lines_(prefixes(start)), to_(to), own_words_(start.err) {
+    : lines_(prefixes(start), start.whole_lines && start.world_size > 1),
+      to_(to),
+      own_words_(start.err) {
   if (start.output_dir) log_.emplace(*start.output_dir, start.rank, ending);
 }
 

@@ -275,6 +275,7 @@ class Command {
     add({s_.self, "run-rank", "--timeout", std::to_string(request_.timeout.count())});
     if (request_.gpu_bind) add({"--gpu-bind", "auto"});
     if (!request_.prefix) add({"--no-prefix"});
+    if (request_.whole_lines) add({"--whole-lines"});
     if (request_.output_dir) add({"--output-dir", *request_.output_dir});
     if (request_.stage && !has_agents(plan_.launcher)) add({"--stage", *request_.stage});
     if (request_.torchrun) add({"--torchrun", std::to_string(plan_.layout.hosts.front().ranks)});

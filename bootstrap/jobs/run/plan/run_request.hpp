@@ -24,6 +24,7 @@ struct RunRequest {
   bool oversubscribe = false;                   // --oversubscribe
   bool torchrun = false;                        // --torchrun: one per node starts the ranks
   bool prefix = true;                           // not --no-prefix
+  bool whole_lines = false;                     // standard output is a file or a pipe
   std::chrono::seconds timeout{60};             // for the rendezvous of the ranks
   std::optional<std::chrono::seconds> warn;     // --warn: before the end of the walltime
   bool requeue = false;                         // --requeue

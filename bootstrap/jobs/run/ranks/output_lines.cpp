@@ -6,11 +6,6 @@
 namespace hpcboot::run {
 namespace {
 
-// A carriage return at the end waits for what follows, as it may be half of "\r\n".
-bool has_nothing_to_show(std::string_view text) {
-  return text.empty() || text == "\r";
-}
-
 // `text` with `prefix` again wherever a terminal goes back to the start of the line.
 std::string with_prefixes(std::string_view text, const std::string& prefix) {
   std::string all;
@@ -24,6 +19,13 @@ std::string with_prefixes(std::string_view text, const std::string& prefix) {
 }
 
 }  // namespace
+
+// A carriage return at the end waits for what follows, as it may be half of "\r\n".
+std::size_t OutputLines::ready_of(std::string_view text) const {
+  if (!whole_) return text.size() - (text.back() == '\r' ? 1 : 0);
+  const std::size_t last = text.rfind('\r');
+  return last == std::string_view::npos ? 0 : last;
+}
 
 void OutputLines::show(int source, std::string_view text, std::string& to) {
   const auto found = prefixes_.find(source);
@@ -47,11 +49,14 @@ std::string OutputLines::take(int source, std::string_view bytes, Clock::time_po
     const std::size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end == std::string_view::npos ? end : end + 1);
     bytes.remove_prefix(part.size());
-    if (has_nothing_to_show(waiting.text)) waiting.since = now;
+    if (waiting.ready == 0) waiting.since = now;
     waiting.text += part;
-    if (end == std::string_view::npos && waiting.text.size() < kLongest) break;
+    if (end == std::string_view::npos && waiting.text.size() < kLongest) {
+      waiting.ready = ready_of(waiting.text);
+      break;
+    }
     show(source, waiting.text, to);
-    waiting.text.clear();
+    waiting = {};
   }
   if (waiting.text.empty()) waiting_.erase(source);
   return to;
@@ -69,16 +74,15 @@ std::string OutputLines::finish(int source) {
 std::string OutputLines::show_waiting(Clock::time_point now) {
   std::string to;
   for (auto at = waiting_.begin(); at != waiting_.end();) {
-    std::string_view text = at->second.text;
-    if (has_nothing_to_show(text) || now < at->second.since + kPatience) {
+    Waiting& waiting = at->second;
+    if (waiting.ready == 0 || now < waiting.since + kPatience) {
       ++at;
       continue;
     }
-    const bool ends_with_return = text.back() == '\r';
-    if (ends_with_return) text.remove_suffix(1);
-    show(at->first, text, to);
-    if (ends_with_return) at->second.text = "\r";
-    at = ends_with_return ? std::next(at) : waiting_.erase(at);
+    show(at->first, std::string_view(waiting.text).substr(0, waiting.ready), to);
+    waiting.text.erase(0, waiting.ready);
+    waiting.ready = 0;
+    at = waiting.text.empty() ? waiting_.erase(at) : std::next(at);
   }
   return to;
 }
@@ -86,7 +90,7 @@ std::string OutputLines::show_waiting(Clock::time_point now) {
 std::optional<OutputLines::Clock::time_point> OutputLines::next_time() const {
   std::optional<Clock::time_point> next;
   for (const auto& [source, waiting] : waiting_) {
-    if (has_nothing_to_show(waiting.text)) continue;
+    if (waiting.ready == 0) continue;
     next = std::min(next.value_or(Clock::time_point::max()), waiting.since + kPatience);
   }
   return next;

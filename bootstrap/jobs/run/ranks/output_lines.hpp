@@ -15,13 +15,17 @@ class OutputLines {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // How long an unfinished line, such as a prompt or a progress bar, may wait for its end.
+  // How long an unfinished line, such as a prompt or a progress bar, may wait for its end: it is
+  // for people. In a file, it would tear the lines of a program that writes in blocks.
   static constexpr std::chrono::milliseconds kPatience{200};
   // A longer line is shown in parts.
   static constexpr std::size_t kLongest = std::size_t{64} << 10U;
 
   // @param prefixes of the sources, by number; sources not listed have no prefix
-  explicit OutputLines(std::map<int, std::string> prefixes) : prefixes_(std::move(prefixes)) {}
+  // @param whole no unfinished line is shown, however long it waits, but what a carriage return
+  //        in it has ended
+  explicit OutputLines(std::map<int, std::string> prefixes, bool whole = false)
+      : prefixes_(std::move(prefixes)), whole_(whole) {}
 
   // What must be written now that `bytes` arrived from `source`.
   std::string take(int source, std::string_view bytes, Clock::time_point now);
@@ -35,11 +39,14 @@ class OutputLines {
  private:
   struct Waiting {
     std::string text;
-    Clock::time_point since;  // when it began to wait
+    std::size_t ready = 0;    // bytes of it that may be shown before the line ends
+    Clock::time_point since;  // when these began to wait
   };
+  std::size_t ready_of(std::string_view text) const;
   void show(int source, std::string_view text, std::string& to);
 
   std::map<int, std::string> prefixes_;
+  bool whole_;
   std::map<int, Waiting> waiting_;  // without line ends, never empty
   std::optional<int> open_;         // the source of the unfinished line that is shown
 };

@@ -62,6 +62,31 @@ TEST(OutputLines, ShowsAProgressBarHoweverOftenItIsWritten) {
   }
 }
 
+TEST(OutputLines, MayWaitForTheEndsOfLinesHoweverLong) {
+  OutputLines lines({}, true);
+  EXPECT_EQ(lines.take(0, "one\ntw", Time{}), "one\n");
+  EXPECT_FALSE(lines.next_time());
+  EXPECT_EQ(lines.show_waiting(Time::max()), "");
+  EXPECT_EQ(lines.take(1, "x\n", Time{}), "x\n");
+  EXPECT_EQ(lines.take(0, "o\nthree", Time{}), "two\n");
+  EXPECT_EQ(lines.take(0, std::string(OutputLines::kLongest, 'y'), Time{}),
+            "three" + std::string(OutputLines::kLongest, 'y'));
+  lines.take(1, "end", Time{});
+  EXPECT_EQ(lines.finish(1), "\nend");
+}
+
+// Whether it ends its text by the carriage return or begins it so.
+TEST(OutputLines, ShowsAProgressBarWhileItWaitsForTheEndsOfLines) {
+  OutputLines lines({}, true);
+  EXPECT_EQ(lines.take(0, "10%\r20", Time{}), "");
+  EXPECT_EQ(lines.next_time(), Time{} + OutputLines::kPatience);
+  EXPECT_EQ(lines.show_waiting(Time{} + OutputLines::kPatience), "10%");
+  EXPECT_FALSE(lines.next_time());
+  EXPECT_EQ(lines.take(0, "%\r", Time{}), "");
+  EXPECT_EQ(lines.show_waiting(Time::max()), "\r20%");
+  EXPECT_EQ(lines.take(0, "\n", Time{}), "\r\n");
+}
+
 TEST(OutputLines, ShowsALongLineInPartsAndChangesNoByteWithoutPrefixes) {
   OutputLines lines({});
   const std::string bytes = std::string(3 * OutputLines::kLongest, 'x') + "\0\n\x1b" + "y";
