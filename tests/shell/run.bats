@@ -217,6 +217,14 @@ handed_over() {
   grep -q 'note: --env ABSENT: not set in this environment' err
 }
 
+@test "{hostfile} in the program's arguments and in --env is the user's" {
+  for launcher in local mpirun hydra; do
+    by $launcher
+    run -0 --separate-stderr timeout 60 "${by[@]}" -n 1 --env 'A={hostfile}' -- sh -c 'echo "$A $1"' sh '{hostfile}'
+    [ "$output" = '{hostfile} {hostfile}' ] || fail "$launcher: $output"
+  done
+}
+
 @test "local: --env, and neither its values nor the secret on a command line" { handed_over local; }
 @test "mpirun: --env, and neither its values nor the secret on a command line" { handed_over mpirun; }
 @test "Hydra: --env, and neither its values nor the secret on a command line" { handed_over hydra; }

@@ -35,8 +35,8 @@ std::map<std::string, std::string> environment_of(
   const Env own = Env::from_process();
   for (const auto& [name, value] : own.variables()) variables[name] = value;
   for (const std::string& name : plan.unset) variables.erase(name);
-  for (const auto& [name, value] : plan.set)
-    variables[name] = value == kHostfileWord ? hostfile : value;
+  for (const auto& [name, value] : plan.set) variables[name] = value;
+  if (!plan.hostfile.empty() && plan.hostfile_word == 0) variables[kHostfileVariable] = hostfile;
   for (const auto& [name, value] : handed_over) variables[name] = value;
   return variables;
 }
@@ -214,7 +214,7 @@ RunEnd run_launcher(const LauncherRun& run, Terminal& err) {
   handed_over.merge(control.variables());
   ChildSpec spec;
   spec.words = run.plan.words;
-  std::replace(spec.words.begin(), spec.words.end(), std::string(kHostfileWord), path);
+  if (run.plan.hostfile_word != 0) spec.words[run.plan.hostfile_word] = path;
   spec.env = environment_of(run.plan, handed_over, path);
   spec.own_session = run.plan.own_session;
   // If this process is killed, the launcher ends its ranks cleanly, as after a SIGTERM.

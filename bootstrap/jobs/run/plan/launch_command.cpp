@@ -115,7 +115,9 @@ class Command {
     }
   }
 
-  void write_hostfile(const char* separator, const char* user) {
+  void add_hostfile(const char* option, const char* separator, const char* user) {
+    add({option, kHostfileWord});
+    plan_.hostfile_word = plan_.words.size() - 1;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const HostRanks& host = plan_.layout.hosts[i];
       plan_.hostfile += host.host + separator + std::to_string(tasks_[i]);
@@ -130,12 +132,12 @@ class Command {
     plan_.unset.emplace_back("SLURM_EXPORT_ENV");  // NONE would withhold the secret from the ranks
     if (is_even()) {
       add({"--ntasks-per-node=" + of_each()});
-      plan_.unset.emplace_back("SLURM_HOSTFILE");
+      plan_.unset.emplace_back(kHostfileVariable);
       if (leaves_hosts_out()) add({"--nodelist=" + host_names()});
     } else {
       add({"--distribution=arbitrary"});
       plan_.unset.emplace_back("SLURM_NTASKS_PER_NODE");
-      plan_.set["SLURM_HOSTFILE"] = kHostfileWord;
+      plan_.set[kHostfileVariable] = kHostfileWord;
       for (std::size_t i = 0; i < tasks_.size(); ++i) {
         for (int rank = 0; rank < tasks_[i]; ++rank)
           plan_.hostfile += plan_.layout.hosts[i].host + "\n";
@@ -168,9 +170,9 @@ class Command {
   // mpirun(1) of Open MPI 4 and 5. Slots come from the host file, so that ranks fill the hosts in
   // order.
   void openmpi() {
-    write_hostfile(" slots=", " username=");
-    add({mpirun_of_open_mpi(), "-np", total(), "--hostfile", kHostfileWord, "--map-by",
-         request_.oversubscribe ? "slot:OVERSUBSCRIBE" : "slot", "--bind-to", "none"});
+    add({mpirun_of_open_mpi(), "-np", total()});
+    add_hostfile("--hostfile", " slots=", " username=");
+    add({"--map-by", request_.oversubscribe ? "slot:OVERSUBSCRIBE" : "slot", "--bind-to", "none"});
     if (!plan_.layout.is_this_host_alone) {  // there ranks inherit everything
       for (const std::string& name : plan_.exported) add({"-x", name});
     }
@@ -211,8 +213,8 @@ class Command {
 
   // mpiexec of MPICH and of Intel MPI; Intel's -f would ignore the numbers of ranks.
   void hydra() {
-    write_hostfile(":", " user=");
-    add({"mpirun", "-np", total(), "-machinefile", kHostfileWord});
+    add({"mpirun", "-np", total()});
+    add_hostfile("-machinefile", ":", " user=");
     if (request_.chdir) add({"-wdir", *request_.chdir});
   }
 

@@ -65,12 +65,13 @@ struct Plan {
   // With agents: one per host in layout.hosts; `words` is what each rank executes.
   std::vector<AgentPlace> agents;
   // Without agents: the launcher's command, which ends with `hpcboot run-rank … -- PROGRAM ARGS…`.
-  // A word that is kHostfileWord is replaced by the path of a private file that contains
-  // `hostfile`.
   std::vector<std::string> words;
+  // What the launcher reads from a private file. That file's path replaces kHostfileWord in
+  // words[hostfile_word], if that is not 0, or else in the variable kHostfileVariable. In other
+  // places the user may mean something else by it.
   std::string hostfile;
-  // How the launcher's (with agents: the ranks') environment differs from that of this process. A
-  // value that is kHostfileWord is replaced likewise.
+  std::size_t hostfile_word = 0;
+  // How the launcher's (with agents: the ranks') environment differs from that of this process.
   std::map<std::string, std::string> set;
   std::vector<std::string> unset;
   // Variables that are copied to ranks on other hosts: for mpirun -x and for agents. Their values
@@ -83,6 +84,7 @@ struct Plan {
 };
 
 inline constexpr const char* kHostfileWord = "{hostfile}";
+inline constexpr const char* kHostfileVariable = "SLURM_HOSTFILE";
 
 // What the plan depends on besides the request, so that tests can replace it.
 struct Surroundings {

@@ -48,6 +48,7 @@ TEST_F(LaunchCommandTest, OfSrunWithUnevenHosts) {
   EXPECT_TRUE(
       holds(command(), "srun --nodes=2 --ntasks=3 --distribution=arbitrary --input=0 --kill"));
   EXPECT_EQ(plan().set["SLURM_HOSTFILE"], kHostfileWord);
+  EXPECT_EQ(plan().hostfile_word, 0U);
   EXPECT_EQ(plan().hostfile, "n1\nn1\nn2\n");
   EXPECT_TRUE(holds(plan().unset, "SLURM_NTASKS_PER_NODE"));
 }
@@ -109,6 +110,7 @@ TEST_F(LaunchCommandTest, OfOpenMpi) {
             "-x HPCBOOT_RUN_CONTROL -x HPCBOOT_RUN_HOSTS -x HPCBOOT_RUN_ID -x HPCBOOT_RUN_SECRET "
             "-x HPCBOOT_RUN_SIZE -x OMP_NUM_THREADS -x PATH -x TOKEN " +
                 std::string(kRank));
+  EXPECT_EQ(plan().words.at(plan().hostfile_word), kHostfileWord);
   EXPECT_EQ(plan().hostfile, "n1 slots=4\nn2 slots=2\n");
   EXPECT_EQ(plan().set["COLOUR"], "blue moon");
   EXPECT_TRUE(holds(plan().unset, "RANK"));
@@ -144,6 +146,7 @@ TEST_F(LaunchCommandTest, OfHydra) {
   install_hydra();
   request.chdir = "/data";
   EXPECT_EQ(command(), "mpirun -np 6 -machinefile {hostfile} -wdir /data " + std::string(kRank));
+  EXPECT_EQ(plan().words.at(plan().hostfile_word), kHostfileWord);
   EXPECT_EQ(plan().hostfile, "n1:4\nn2:2\n");
   EXPECT_TRUE(holds(plan().exported, "OMP_NUM_THREADS"));
 }
