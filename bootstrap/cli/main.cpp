@@ -16,6 +16,8 @@ namespace {
 using namespace hpcboot::tool;
 namespace options = hpcboot::options;
 
+constexpr int kWrongUsage = 2;
+
 void print_help(hpcboot::Terminal& to, int descriptor) {
   to << options::help_text(program(), options::help_width(), hpcboot::has_colour(descriptor));
 }
@@ -40,7 +42,7 @@ const Verb* find_verb(const std::string& name) {
 int run(int argc, char** argv) {
   if (argc < 2) {
     print_help(hpcboot::err(), STDERR_FILENO);
-    return 2;
+    return kWrongUsage;
   }
   const std::string name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") {
@@ -77,7 +79,7 @@ int exit_code_of_run(int argc, char** argv) {
     return error.exit_code();
   } catch (const UsageError& error) {
     hpcboot::err() << "hpcboot: " << error.what() << "\n";
-    return 2;
+    return kWrongUsage;
   } catch (const std::bad_alloc&) {
     hpcboot::err() << "hpcboot: out of memory\n";
     return 1;
@@ -91,7 +93,8 @@ int exit_code_of_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const int code = exit_code_of_run(argc, argv);
-  if (code == 0) return 0;
+  // As all verbs, with a wrong command line it prints only the error.
+  if (code == 0 || code == kWrongUsage) return code;
   const Verb* verb = argc > 1 ? find_verb(argv[1]) : nullptr;
   if (verb != nullptr && verb->print_failure != nullptr) verb->print_failure(code);
   return code;
