@@ -37,7 +37,6 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/start_thread_test.cpp
     bootstrap/core/time_left_test.cpp
     bootstrap/core/unknown_launcher_test.cpp
-    bootstrap/core/working_folder_test.cpp
     bootstrap/core/launchers/slurm_source_test.cpp
     bootstrap/core/launchers/sources_test.cpp
     bootstrap/core/launchers/tf_config_test.cpp

@@ -28,6 +28,7 @@ hpcboot_add_test(NAME run_plan_tests
     bootstrap/jobs/run/plan/layout_test.cpp
     bootstrap/jobs/run/plan/plan_test.cpp
     bootstrap/jobs/run/plan/program_needs_test.cpp
+    bootstrap/jobs/run/plan/working_folder_test.cpp
     support/unchanged_environment.cpp
   LIBRARIES hpcboot_run LABELS unit)
 

@@ -6,12 +6,12 @@
 #include <map>
 #include <sstream>
 
-#include "core/working_folder.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/run/agents/agents.hpp"
 #include "jobs/run/job/job_course.hpp"
 #include "jobs/run/launcher/launcher_run.hpp"
+#include "jobs/run/plan/working_folder.hpp"
 #include "options.hpp"
 #include "rank_counts.hpp"
 #include "rendezvous/store/fresh_handover.hpp"
@@ -141,7 +141,7 @@ std::vector<std::string> words_of(const std::string& text) {
 std::string whole_path(const Env& env, const std::string& text) {
   std::error_code reason;
   namespace fs = std::filesystem;
-  fs::path whole = text.empty() ? "" : absolute_path(env, text);
+  fs::path whole = text.empty() ? "" : run::absolute_path(env, text);
   // After a link, ".." refers to the parent of its target. Any other path is kept as all hosts have
   // it.
   if (!reason && std::find(whole.begin(), whole.end(), "..") != whole.end())
@@ -168,7 +168,7 @@ run::RunRequest request_of(const Env& env, const po::variables_map& values,
   request.launcher_args = words_of(text_of(values, "launcher-args").value_or(""));
   request.chdir = text_of(values, "chdir");
   if (const auto folder = text_of(values, "output-dir"))
-    request.output_dir = absolute_path(env, *folder);
+    request.output_dir = run::absolute_path(env, *folder);
   if (const auto path = text_of(values, "stage")) request.stage = whole_path(env, *path);
   if (values.count("env") != 0) request.env = values["env"].as<std::vector<std::string>>();
   request.gpu_bind = values["gpu-bind"].as<std::string>() == "auto";

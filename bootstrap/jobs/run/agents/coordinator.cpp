@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
-#include "core/working_folder.hpp"
 #include "hpcboot/version.hpp"
+#include "jobs/run/plan/working_folder.hpp"
 
 namespace hpcboot::run {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/working_folder.hpp"
+#include "jobs/run/plan/working_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace hpcboot {
+namespace hpcboot::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,4 +55,4 @@ TEST_F(WorkingFolder, MayBeGone) {
 }
 
 }  // namespace
-}  // namespace hpcboot
+}  // namespace hpcboot::run

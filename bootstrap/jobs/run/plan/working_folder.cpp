@@ -7,7 +7,7 @@
 
 #include "hpcboot/error.hpp"
 
-namespace hpcboot {
+namespace hpcboot::run {
 namespace {
 
 // PWD is inherited, also by programs that were started in another folder.
@@ -37,4 +37,4 @@ std::string absolute_path(const Env& env, const std::string& path) {
   return (std::filesystem::path(working_folder(env)) / path).string();
 }
 
-}  // namespace hpcboot
+}  // namespace hpcboot::run
