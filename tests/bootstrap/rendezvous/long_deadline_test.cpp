@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "a_rank.hpp"
 #include "hpcboot/error.hpp"
 #include "rendezvous/handover.hpp"
 #include "rendezvous/store/fresh_handover.hpp"
@@ -23,19 +24,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLongest = milliseconds::max();
 
-Resolution a_rank(int rank) {
-  Resolution r;
-  r.placement = {rank, 2, 0, 1, rank, 2};
-  r.launcher = "slurm";
-  r.launch_id = "0";
-  r.job_instance = "long-deadline-test/" + std::to_string(getpid());
-  r.master_addr = "127.0.0.1";
-  r.master_port = 29500;
-  return r;
-}
-
 Resolution a_rank_of_one_host(int rank) {
-  Resolution r = a_rank(rank);
+  Resolution r = a_rank(rank, 2);
   r.placement = {rank, 2, rank, 2, 0, 1};
   return r;
 }
@@ -63,7 +53,7 @@ void expect_both_meet(const std::function<Rendezvous(int rank)>& meet_as) {
 TEST(LongestDeadline, of_a_meeting_at_an_endpoint) {
   const Env env;
   expect_both_meet(
-      [&](int rank) { return meet(a_rank(rank), env, nullptr, Purpose::training, kLongest); });
+      [&](int rank) { return meet(a_rank(rank, 2), env, nullptr, Purpose::training, kLongest); });
 }
 
 TEST(LongestDeadline, of_a_meeting_on_one_host) {
@@ -77,7 +67,7 @@ TEST(LongestDeadline, of_a_meeting_by_handover) {
   const Env env = with_marked_handover(Env(fresh_handover(2, {"127.0.0.1"}).variables()));
   ASSERT_TRUE(handover_for(env, 2));
   expect_both_meet(
-      [&](int rank) { return meet(a_rank(rank), env, nullptr, Purpose::training, kLongest); });
+      [&](int rank) { return meet(a_rank(rank, 2), env, nullptr, Purpose::training, kLongest); });
 }
 
 TEST(LongestDeadline, of_a_meeting_by_mpirun) {
@@ -105,7 +95,7 @@ TEST(LongestDeadline, of_an_exchange_over_a_store) {
     kvs->commit(kLongest);
     EXPECT_EQ(kvs->get(1 - rank, "key", kLongest), "of " + std::to_string(1 - rank));
     kvs->fence(kLongest);
-    Resolution r = a_rank(rank);
+    Resolution r = a_rank(rank, 2);
     r.interface_address = "127.0.0.1";
     return meet(r, env, kvs.get(), Purpose::training, kLongest);
   });

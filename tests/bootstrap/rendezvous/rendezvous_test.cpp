@@ -9,6 +9,7 @@
 #include <map>
 #include <thread>
 
+#include "a_rank.hpp"
 #include "rendezvous/launch_identity.hpp"
 #include "rendezvous/store/meet_by_openmpi.hpp"
 #include "rendezvous/store/store_kvs.hpp"
@@ -19,18 +20,6 @@ namespace hpcboot::rendezvous {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Ranks on several hosts, as far as they know; all of them are this host.
-Resolution a_rank(int rank, int world_size = 3) {
-  Resolution r;
-  r.placement = {rank, world_size, 0, 1, rank, world_size};
-  r.launcher = "slurm";
-  r.launch_id = "0";
-  r.job_instance = "meeting-test/" + std::to_string(getpid());
-  r.master_addr = "127.0.0.1";
-  r.master_port = 29500;
-  return r;
-}
 
 // A file of mode 0600 with a secret.
 class Launch : public testing::Test {
@@ -66,7 +55,7 @@ class Launch : public testing::Test {
 };
 
 TEST_F(Launch, ranks_of_several_hosts_meet_at_a_port_of_the_launch) {
-  const auto meetings = meet_all([](int rank) { return a_rank(rank); }, 3, env());
+  const auto meetings = meet_all([](int rank) { return a_rank(rank, 3); }, 3, env());
   const int port = meetings[0].server->place().port;
   EXPECT_GE(port, 20000);
   EXPECT_LE(port, 32767);
@@ -168,23 +157,23 @@ TEST_F(Launch, nothing_that_says_where_is_an_error) {
 TEST_F(Launch, an_exchange_is_needed_by_several_ranks_without_an_endpoint) {
   const std::string below_a_file = path_ + "/x";  // where even root can make no folder
   const Env env(std::map<std::string, std::string>{{"HPCBOOT_EXCHANGE_DIR", below_a_file}});
-  EXPECT_TRUE(needs_kvs(a_rank(0), env));
-  EXPECT_FALSE(needs_kvs(a_rank(0), Env()));
+  EXPECT_TRUE(needs_kvs(a_rank(0, 3), env));
+  EXPECT_FALSE(needs_kvs(a_rank(0, 3), Env()));
   EXPECT_FALSE(needs_kvs(a_rank(0, 1), env));
-  Resolution r = a_rank(0);
+  Resolution r = a_rank(0, 3);
   r.endpoint_is_explicit = true;
   EXPECT_FALSE(needs_kvs(r, env));
   // An exchange that is not needed is not opened, which would be an error here.
   EXPECT_EQ(open_kvs_for(r, env, 1s), nullptr);
   test::expect_error(
-      ErrorCode::exchange_failed, [&] { open_kvs_for(a_rank(0), env, 1s); }, below_a_file);
+      ErrorCode::exchange_failed, [&] { open_kvs_for(a_rank(0, 3), env, 1s); }, below_a_file);
 }
 
 // mpirun over ssh passes an exported MASTER_ADDR only to the ranks of its own host.
 TEST(Exchange, is_needed_if_another_rank_may_have_another_endpoint) {
   const Env env(
       std::map<std::string, std::string>{{"PMIX_NAMESPACE", "a-launch"}, {"PMIX_RANK", "0"}});
-  Resolution r = a_rank(0);
+  Resolution r = a_rank(0, 3);
   r.launcher = "openmpi";
   r.endpoint_is_explicit = true;
   r.provenance["master_addr"] = {"environment", "MASTER_ADDR"};
@@ -198,7 +187,7 @@ TEST_F(Launch, a_store_serves_as_an_exchange) {
   for (int rank = 0; rank < 3; ++rank) {
     ranks.emplace_back([&, rank] {
       const auto kvs =
-          kvs_over(meet(a_rank(rank), env(), nullptr, Purpose::training, 10s), rank, 3);
+          kvs_over(meet(a_rank(rank, 3), env(), nullptr, Purpose::training, 10s), rank, 3);
       kvs->put("k", "of " + std::to_string(rank));
       for (const auto& [key, size] :
            {std::pair{"", 0}, {"a/key/with/too/many/slashes", 0}, {"long", 1048577}}) {
