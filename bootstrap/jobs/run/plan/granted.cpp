@@ -8,7 +8,7 @@
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/hostfile.hpp"
-#include "hpcboot/hostlist.hpp"
+#include "slurm_grant.hpp"
 
 namespace hpcboot::run {
 namespace {
@@ -25,35 +25,6 @@ Granted from_hostfile(const std::string& path, const Surroundings& s) {
   for (std::size_t i = 0; i < file.hosts.size(); ++i)
     granted.hosts.push_back({file.hosts[i], file.slots[i], file.slots[i], 0, file.users[i]});
   return granted;
-}
-
-std::optional<int> small_number(std::optional<std::string_view> text) {
-  const auto number = text ? parse_whole_number(*text) : std::nullopt;
-  if (!number || *number < 0 || *number > std::numeric_limits<int>::max()) return std::nullopt;
-  return static_cast<int>(*number);
-}
-
-// --gpus-per-node, as salloc passes it to a shell on the login node: "2", "a100:2".
-std::optional<int> gpus_per_node(const Env& env) {
-  const auto text = env.text("SLURM_GPUS_PER_NODE");
-  return text ? small_number(text->substr(text->rfind(':') + 1)) : std::nullopt;
-}
-
-// Slurm grants CPUs; the number of tasks is only a request, which srun may exceed up to the CPUs.
-void take_slurm(Granted& granted, const Env& env) {
-  granted.has_asked_for_ranks = env.has("SLURM_NTASKS") || env.has("SLURM_NTASKS_PER_NODE");
-  granted.gpus = small_number(env.text("SLURM_GPUS_ON_NODE"));
-  if (!granted.gpus) granted.gpus = gpus_per_node(env);
-  granted.cpus_of_a_rank = env.integer("SLURM_CPUS_PER_TASK", 1);
-  constexpr const char* kCpus = "SLURM_JOB_CPUS_PER_NODE";
-  const auto text = env.text(kCpus);
-  std::vector<int> cpus = text ? hostlist::expand_counts(*text, kCpus) : std::vector<int>();
-  const bool are_known = cpus.size() == granted.hosts.size();
-  for (std::size_t i = 0; i < granted.hosts.size(); ++i) {
-    GrantedHost& host = granted.hosts[i];
-    host.cpus = are_known ? cpus[i] : 0;
-    host.limit = are_known ? std::max(host.slots, host.cpus) : host.limit;
-  }
 }
 
 std::string this_host(const Surroundings& s) {
@@ -157,6 +128,12 @@ Granted granted_hosts(const RunRequest& request, const Surroundings& s) {
   require_host_names(granted, s);
   if (request.nodes) take_first_nodes(granted, *request.nodes, request.hostfile.has_value());
   return granted;
+}
+
+std::optional<int> small_number(std::optional<std::string_view> text) {
+  const auto number = text ? parse_whole_number(*text) : std::nullopt;
+  if (!number || *number < 0 || *number > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(*number);
 }
 
 bool is_this_host(const std::string& host, const Surroundings& s) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan.hpp"
@@ -33,6 +35,9 @@ struct Granted {
 // @throws Error{malformed_value, malformed_file, unreadable_file, missing_variable,
 //         backend_unavailable, inconsistent_placement (more --nodes than there are)}
 Granted granted_hosts(const RunRequest& request, const Surroundings& s);
+
+// The number in the value of a variable; nullopt if there is none, or none from 0 to INT_MAX.
+std::optional<int> small_number(std::optional<std::string_view> text);
 
 // Is this the host of this process?
 bool is_this_host(const std::string& host, const Surroundings& s);

@@ -6,6 +6,7 @@
 #include "granted.hpp"
 #include "hidden_colon.hpp"
 #include "hpcboot/error.hpp"
+#include "srun_command.hpp"
 
 // No command contains the value of a variable: any user of a host can read command lines.
 namespace hpcboot::run {
@@ -28,7 +29,7 @@ class Command {
     if (!logs_in()) refuse_users();
     switch (plan_.launcher) {
       case Launcher::srun:
-        srun();
+        write_srun(plan_, request_, s_, choice_, tasks_, threads_);
         break;
       case Launcher::openmpi:
         openmpi();
@@ -124,40 +125,6 @@ class Command {
       if (!host.user.empty()) plan_.hostfile += user + host.user;
       plan_.hostfile += "\n";
     }
-  }
-
-  // srun(1).
-  void srun() {
-    add({"srun", "--nodes=" + hosts(), "--ntasks=" + total()});
-    plan_.unset.emplace_back("SLURM_EXPORT_ENV");  // NONE would withhold the secret from the ranks
-    if (is_even()) {
-      add({"--ntasks-per-node=" + of_each()});
-      plan_.unset.emplace_back(kHostfileVariable);
-      if (leaves_hosts_out()) add({"--nodelist=" + host_names()});
-    } else {
-      add({"--distribution=arbitrary"});
-      plan_.unset.emplace_back("SLURM_NTASKS_PER_NODE");
-      plan_.set[kHostfileVariable] = kHostfileWord;
-      for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        for (int rank = 0; rank < tasks_[i]; ++rank)
-          plan_.hostfile += plan_.layout.hosts[i].host + "\n";
-      }
-    }
-    // Since Slurm 22.05 srun does not inherit this from the job: without it a task has one core. If
-    // there are more ranks than tasks, each rank gets fewer.
-    if (s_.env.has("SLURM_CPUS_PER_TASK")) {
-      const int ranks = request_.torchrun ? plan_.layout.hosts.front().ranks : 1;
-      add({"--cpus-per-task=" + std::to_string(std::int64_t{threads_} * ranks)});
-    }
-    add({"--input=0", "--kill-on-bad-exit=1", "--wait=60", "--export=ALL"});
-    if (request_.chdir) add({"--chdir=" + *request_.chdir});
-    if (request_.oversubscribe) add({"--overcommit"});
-    const char* protocol = choice_.needs == ProgramMpi::open_mpi ? "pmix"
-                           : choice_.needs == ProgramMpi::mpich  ? "pmi2"
-                                                                 : nullptr;
-    if (protocol != nullptr && !s_.env.has("SLURM_MPI_TYPE") &&
-        s_.output_of({"srun", "--mpi=list"}).find(protocol) != std::string::npos)
-      add({"--mpi=" + std::string(protocol)});
   }
 
   // With a full path Open MPI finds its daemons on other hosts, where no module is loaded. Those of
