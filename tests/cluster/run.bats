@@ -206,6 +206,21 @@ slurm() { # LAUNCHER
 
 @test "sbatch: by srun, even and uneven" { slurm srun; }
 @test "sbatch: by mpirun, even and uneven" { slurm mpirun; }
+
+# The options after ":" are those of the second component.
+components=(-N1 -n1 : -N2 --ntasks-per-node=2)
+@test "sbatch: by srun in every component of a heterogeneous job" {
+  in_a_job "${components[@]}" -- -- sh -c "$identity"
+  [[ $(sort job.log) == $'0 5 0 1 0 3 n1\n1 5 0 2 1 3 n2\n2 5 1 2 1 3 n2\n3 5 0 2 2 3 n3\n4 5 1 2 2 3 n3' ]] || fail "$(cat job.log)"
+  in_a_job "${components[@]}" -- -- "$HPCBOOT_BIN" check
+  [[ $(cat job.log) == *"authenticated by a secret that hpcboot run handed over"*"ok: 5 ranks"* ]] || fail "$(cat job.log)"
+  # A host of another component than that of `run`.
+  submit "${components[@]}" --
+  "$CLUSTER" on "$(host_of 3)" kill -9 "$(pid_of 3)"
+  await grep -q "^hpcboot run: rank 3 of 5 on n3 (pid $(pid_of 3)) failed first: signal 9 (Killed)" out || fail "$(cat out)"
+  await nobody_left
+}
+
 @test "sbatch: a scaling study in one allocation" {
   cat >job.sh <<SH
 #!/bin/bash
@@ -284,6 +299,9 @@ killed_in_a_job() {
     as_tester bash -c '. "$0"; wait_for_job "$(sbatch --parsable --output=job.log -N2 --ntasks-per-node=2 job.sh)"' "$BATS_TEST_DIRNAME/lib/batch.sh"
     [[ $(sort job.log) == $'0:typed\n1:\n2:\n3:' ]] || fail "$launcher: $(cat job.log)"
   done
+  sed -i s/mpirun/srun/ job.sh
+  as_tester bash -c '. "$0"; wait_for_job "$(sbatch --parsable --output=job.log -N1 : -N1 job.sh)"' "$BATS_TEST_DIRNAME/lib/batch.sh"
+  [[ $(sort job.log) == $'0:typed\n1:' ]] || fail "components: $(cat job.log)"
 }
 
 @test "srun -n 4 hpcboot run is refused before anything is started" {

@@ -3,10 +3,8 @@
 #include "hpcboot/hostlist.hpp"
 
 namespace hpcboot {
-namespace {
 
-// The variable of one component; empty if it is not set.
-std::string component_variable(const Env& env, const char* name, int component) {
+std::string slurm_component_variable(const Env& env, const char* name, int component) {
   for (const char* group : {"_HET_GROUP_", "_PACK_GROUP_"}) {
     std::string variable = name + (group + std::to_string(component));
     if (env.has(variable)) return variable;
@@ -14,18 +12,17 @@ std::string component_variable(const Env& env, const char* name, int component) 
   return {};
 }
 
-}  // namespace
-
 std::optional<SlurmComponents> slurm_components(const Env& env) {
   const auto said = env.integer("SLURM_HET_SIZE", 1);
   SlurmComponents all;
   int count = 0;
   for (;; ++count) {
-    const std::string nodelist = component_variable(env, "SLURM_JOB_NODELIST", count);
+    const std::string nodelist = slurm_component_variable(env, "SLURM_JOB_NODELIST", count);
     if (nodelist.empty()) break;
     const auto hosts = hostlist::expand(*env.text(nodelist));
     all.hosts.insert(all.hosts.end(), hosts.begin(), hosts.end());
-    const std::string counts = component_variable(env, "SLURM_TASKS_PER_NODE", count);
+    all.components.resize(all.hosts.size(), count);
+    const std::string counts = slurm_component_variable(env, "SLURM_TASKS_PER_NODE", count);
     if (counts.empty()) continue;
     const auto slots = hostlist::expand_counts(*env.text(counts), counts);
     all.slots.insert(all.slots.end(), slots.begin(), slots.end());

@@ -19,6 +19,10 @@ struct GrantedHost {
   int limit = kNoLimit;   // ranks beyond these need --oversubscribe
   int cpus = 0;           // 0: unknown
   std::string user = {};  // as in HostRanks
+  int component = 0;      // likewise
+  // Per rank and of the host, if the scheduler reports them for this host.
+  std::optional<int> cpus_of_a_rank = {};
+  std::optional<int> gpus = {};
 };
 
 // The hosts on which ranks may be started: from --hostfile, from the scheduler's job, or this host.
@@ -28,8 +32,7 @@ struct Granted {
   std::string scheduler;           // of the job; empty: none
   // Was a number of ranks requested? Otherwise the slots are the scheduler's defaults.
   bool has_asked_for_ranks = false;
-  std::optional<int> gpus;            // per host, if the scheduler reports them
-  std::optional<int> cpus_of_a_rank;  // likewise
+  std::optional<int> gpus;  // of each host, if the scheduler reports them
 };
 
 // @throws Error{malformed_value, malformed_file, unreadable_file, missing_variable,

@@ -17,8 +17,8 @@ using Words = std::vector<std::string>;
 class Command {
  public:
   Command(Plan& plan, const RunRequest& request, const Surroundings& s,
-          const LauncherChoice& choice, int threads)
-      : plan_(plan), request_(request), s_(s), choice_(choice), threads_(threads) {
+          const LauncherChoice& choice)
+      : plan_(plan), request_(request), s_(s), choice_(choice) {
     for (const HostRanks& host : plan.layout.hosts) {
       tasks_.push_back(request.torchrun ? 1 : host.ranks);
       total_ += tasks_.back();
@@ -29,8 +29,8 @@ class Command {
     if (!logs_in()) refuse_users();
     switch (plan_.launcher) {
       case Launcher::srun:
-        write_srun(plan_, request_, s_, choice_, tasks_, threads_);
-        break;
+        write_srun(plan_, request_, s_, choice_, tasks_, rank());
+        return;
       case Launcher::openmpi:
         openmpi();
         break;
@@ -54,7 +54,7 @@ class Command {
         return;
     }
     add(request_.launcher_args);
-    rank();
+    add(rank());
   }
 
  private:
@@ -134,9 +134,21 @@ class Command {
     return path == "/usr/bin/mpirun" || path == "/bin/mpirun" ? "mpirun" : path;
   }
 
+  // In a job of Slurm mpirun starts its daemons by a srun without --het-group, which knows only the
+  // first component.
+  void require_the_first_component() const {
+    if (plan_.layout.hosts.back().component == 0) return;
+    throw Error(ErrorCode::inconsistent_placement,
+                "ranks in several components of a heterogeneous Slurm job under " +
+                    std::string(name_of(plan_.launcher)),
+                "srun, or hosts of the first component alone",
+                "leave --launcher out, or give --nodes");
+  }
+
   // mpirun(1) of Open MPI 4 and 5. Slots come from the host file, so that ranks fill the hosts in
   // order.
   void openmpi() {
+    require_the_first_component();
     add({mpirun_of_open_mpi(), "-np", total()});
     add_hostfile("--hostfile", " slots=", " username=");
     add({"--map-by", request_.oversubscribe ? "slot:OVERSUBSCRIBE" : "slot", "--bind-to", "none"});
@@ -180,6 +192,7 @@ class Command {
 
   // mpiexec of MPICH and of Intel MPI; Intel's -f would ignore the numbers of ranks.
   void hydra() {
+    require_the_first_component();
     add({"mpirun", "-np", total()});
     add_hostfile("-machinefile", ":", " user=");
     if (request_.chdir) add({"-wdir", *request_.chdir});
@@ -190,7 +203,8 @@ class Command {
     require(is_even_but_for_the_last());
     const int ranks = request_.torchrun ? plan_.layout.hosts.front().ranks : 1;
     add({"mpiexec", "-n", total(), "--ppn", of_each(), "--depth",
-         std::to_string(std::int64_t{threads_} * ranks), "--cpu-bind", "depth"});
+         std::to_string(std::int64_t{plan_.layout.threads_per_rank()} * ranks), "--cpu-bind",
+         "depth"});
     if (leaves_hosts_out()) add({"--hosts", host_names()});
     if (request_.chdir) add({"--wdir", *request_.chdir});
   }
@@ -233,31 +247,31 @@ class Command {
       }
       plan_.agents.push_back(std::move(place));
     }
-    if (request_.torchrun) {
-      rank();
-    } else {
-      add(request_.command);
-    }
+    add(request_.torchrun ? rank() : request_.command);
   }
 
-  void rank() {
-    add({s_.self, "run-rank", "--timeout", std::to_string(request_.timeout.count())});
-    if (request_.gpu_bind) add({"--gpu-bind", "auto"});
-    if (!request_.prefix) add({"--no-prefix"});
-    if (request_.whole_lines) add({"--whole-lines"});
-    if (request_.output_dir) add({"--output-dir", *request_.output_dir});
-    if (request_.stage && !has_agents(plan_.launcher)) add({"--stage", *request_.stage});
-    if (request_.torchrun) add({"--torchrun", std::to_string(plan_.layout.hosts.front().ranks)});
-    add({"--"});
+  // What the launcher starts.
+  Words rank() const {
+    Words words = {s_.self, "run-rank", "--timeout", std::to_string(request_.timeout.count())};
+    const auto append = [&](const Words& more) {
+      words.insert(words.end(), more.begin(), more.end());
+    };
+    if (request_.gpu_bind) append({"--gpu-bind", "auto"});
+    if (!request_.prefix) append({"--no-prefix"});
+    if (request_.whole_lines) append({"--whole-lines"});
+    if (request_.output_dir) append({"--output-dir", *request_.output_dir});
+    if (request_.stage && !has_agents(plan_.launcher)) append({"--stage", *request_.stage});
+    if (request_.torchrun) append({"--torchrun", std::to_string(plan_.layout.hosts.front().ranks)});
+    append({"--"});
     // A launcher would treat a single colon as a separator between programs.
-    for (const std::string& word : request_.command) add({hide_colon(word)});
+    for (const std::string& word : request_.command) append({hide_colon(word)});
+    return words;
   }
 
   Plan& plan_;
   const RunRequest& request_;
   const Surroundings& s_;
   const LauncherChoice& choice_;
-  const int threads_;
   std::vector<int> tasks_;  // number started by the launcher on each host
   int total_ = 0;
 };
@@ -265,8 +279,8 @@ class Command {
 }  // namespace
 
 void write_launch_command(Plan& plan, const RunRequest& request, const Surroundings& s,
-                          const LauncherChoice& choice, int threads) {
-  Command(plan, request, s, choice, threads).write();
+                          const LauncherChoice& choice) {
+  Command(plan, request, s, choice).write();
 }
 
 }  // namespace hpcboot::run

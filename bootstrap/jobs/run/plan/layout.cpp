@@ -16,7 +16,8 @@ std::int64_t sum_of(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-// All hosts are assumed to be like this one, unless it is a login node without ranks.
+// The GPUs of hosts that the scheduler does not tell apart: all are assumed to be like this one,
+// unless it is a login node without ranks.
 int gpus_of_a_host(const Surroundings& s, const Granted& granted) {
   const bool is_here =
       std::any_of(granted.hosts.begin(), granted.hosts.end(),
@@ -25,22 +26,23 @@ int gpus_of_a_host(const Surroundings& s, const Granted& granted) {
   return s.visible_devices.value_or(0);
 }
 
+[[noreturn]] void fail_without_gpus() {
+  throw Error(ErrorCode::inconsistent_placement,
+              "--ranks-per-node gpu, but no GPU is visible on this host",
+              "a GPU that this process may use",
+              "ask the scheduler for GPUs, correct CUDA_VISIBLE_DEVICES, or give a number");
+}
+
 [[noreturn]] void fail_ranks_per_node(const std::string& text) {
   throw Error(ErrorCode::malformed_value, "--ranks-per-node " + text,
               "a number from 1 to 1048576, gpu, numa or core", "write --ranks-per-node 4, or gpu");
 }
 
-// Evaluates --ranks-per-node.
+// Evaluates --ranks-per-node for a host with that many GPUs.
 int ranks_per_node(const std::string& text, const Surroundings& s, int gpus) {
   if (text == "numa") return std::max(s.numa_nodes, 1);
   if (text == "core") return std::max(s.cores, 1);
-  if (text == "gpu") {
-    if (gpus > 0) return gpus;
-    throw Error(ErrorCode::inconsistent_placement,
-                "--ranks-per-node gpu, but no GPU is visible on this host",
-                "a GPU that this process may use",
-                "ask the scheduler for GPUs, correct CUDA_VISIBLE_DEVICES, or give a number");
-  }
+  if (text == "gpu") return gpus;
   constexpr int kMost = 1 << 20;
   const auto number = parse_whole_number(text);
   if (!number || *number < 1 || *number > kMost) fail_ranks_per_node(text);
@@ -52,10 +54,12 @@ Counts ranks_of_each(const RunRequest& request, const Surroundings& s, const Gra
                      int gpus) {
   Counts counts;
   for (const GrantedHost& host : granted.hosts) {
-    counts.push_back(request.ranks_per_node ? ranks_per_node(*request.ranks_per_node, s, gpus)
+    const int own = host.gpus.value_or(gpus);
+    counts.push_back(request.ranks_per_node        ? ranks_per_node(*request.ranks_per_node, s, own)
                      : granted.has_asked_for_ranks ? host.slots
-                                                   : std::max(gpus, 1));
+                                                   : std::max(own, 1));
   }
+  if (request.ranks_per_node == "gpu" && sum_of(counts) == 0) fail_without_gpus();
   return counts;
 }
 
@@ -140,6 +144,13 @@ void require_even(const Layout& layout) {
   }
 }
 
+// At most as many as the scheduler gives a rank, and at least 1.
+int threads_of_a_rank(const GrantedHost& host, int ranks, const Surroundings& s) {
+  const int cpus = host.cpus > 0 ? host.cpus : s.cores;
+  const int share = std::max(cpus / ranks, 1);
+  return std::min(share, host.cpus_of_a_rank.value_or(share));
+}
+
 }  // namespace
 
 int Layout::world_size() const {
@@ -152,7 +163,7 @@ Layout lay_out(const RunRequest& request, const Surroundings& s, Granted granted
   for (GrantedHost& host : granted.hosts) {
     if (request.oversubscribe) host.limit = GrantedHost::kNoLimit;
     // A request for GPUs without a number of ranks grants one rank per GPU.
-    if (!granted.has_asked_for_ranks) host.limit = std::max(host.limit, gpus);
+    if (!granted.has_asked_for_ranks) host.limit = std::max(host.limit, host.gpus.value_or(gpus));
   }
   Counts counts = ranks_of_each(request, s, granted, gpus);
   if (request.ranks) counts = deal(*request.ranks, std::move(counts), request, granted);
@@ -164,8 +175,11 @@ Layout lay_out(const RunRequest& request, const Surroundings& s, Granted granted
   Layout layout;
   layout.origin = granted.origin;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > 0)
-      layout.hosts.push_back({granted.hosts[i].host, counts[i], granted.hosts[i].user});
+    const GrantedHost& host = granted.hosts[i];
+    if (counts[i] > 0) {
+      layout.hosts.push_back(
+          {host.host, counts[i], host.user, host.component, threads_of_a_rank(host, counts[i], s)});
+    }
   }
   layout.is_this_host_alone =
       layout.hosts.size() == 1 && is_this_host(layout.hosts.front().host, s);
@@ -173,15 +187,12 @@ Layout lay_out(const RunRequest& request, const Surroundings& s, Granted granted
   return layout;
 }
 
-int threads_per_rank(const Layout& layout, const Surroundings& s, const Granted& granted) {
-  int fewest = granted.cpus_of_a_rank.value_or(std::numeric_limits<int>::max());
-  auto found = granted.hosts.begin();  // in the same order
-  for (const HostRanks& host : layout.hosts) {
-    while (found->host != host.host) ++found;
-    const int cpus = found->cpus > 0 ? found->cpus : s.cores;
-    fewest = std::min(fewest, std::max(cpus / host.ranks, 1));
-  }
-  return fewest;
+int Layout::threads_per_rank() const {
+  return std::min_element(hosts.begin(), hosts.end(),
+                          [](const HostRanks& one, const HostRanks& other) {
+                            return one.threads < other.threads;
+                          })
+      ->threads;
 }
 
 }  // namespace hpcboot::run

@@ -93,14 +93,12 @@ bool has_threads_of_a_chunk(const RunRequest& request, const Env& env, const Gra
 
 // Does the scheduler say how many CPUs the ranks of each host have? Otherwise only the host knows.
 bool are_cpus_known(const Granted& granted) {
-  return granted.cpus_of_a_rank ||
-         std::all_of(granted.hosts.begin(), granted.hosts.end(),
-                     [](const GrantedHost& host) { return host.cpus > 0; });
+  return std::all_of(granted.hosts.begin(), granted.hosts.end(),
+                     [](const GrantedHost& host) { return host.cpus_of_a_rank || host.cpus > 0; });
 }
 
-void share_cores(Plan& plan, const RunRequest& request, const Env& env, const Granted& granted,
-                 int threads) {
-  const std::string shared = std::to_string(threads);
+void share_cores(Plan& plan, const RunRequest& request, const Env& env, const Granted& granted) {
+  const std::string shared = std::to_string(plan.layout.threads_per_rank());
   if (plan.set.count(kThreads) != 0 || env.text(kThreads) == shared) return;
   if (env.has(kThreads)) {
     if (!has_threads_of_a_chunk(request, env, granted)) return;
@@ -167,11 +165,10 @@ Plan make_plan(const RunRequest& request, const Surroundings& s) {
   plan.unset = unset_for_launcher(s.env);
   plan.exported = exported_variables(s, plan.launcher, plan.unset);
   take_env_options(plan, request, s.env);
-  const int threads = threads_per_rank(plan.layout, s, granted);
-  share_cores(plan, request, s.env, granted, threads);
+  share_cores(plan, request, s.env, granted);
   if (!has_agents(plan.launcher)) export_handover(plan);
   std::sort(plan.exported.begin(), plan.exported.end());
-  write_launch_command(plan, request, s, choice, threads);
+  write_launch_command(plan, request, s, choice);
   if (request.torchrun) count_torchruns(plan);
   plan.unset = needed_unsets(plan, s.env);
   const bool is_mpirun = plan.launcher == Launcher::openmpi || plan.launcher == Launcher::hydra;

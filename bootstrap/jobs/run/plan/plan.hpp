@@ -21,6 +21,8 @@ struct HostRanks {
   std::string host;
   int ranks = 0;
   std::string user = {};  // whom to log in as; empty: the hostfile names nobody
+  int component = 0;      // of a heterogeneous Slurm job
+  int threads = 1;        // CPUs of each of its ranks
 };
 
 struct Layout {
@@ -29,6 +31,8 @@ struct Layout {
   bool is_this_host_alone = false;  // one host, on which `run` is running
 
   int world_size() const;
+  // Of the host whose ranks have the fewest CPUs.
+  int threads_per_rank() const;
 };
 
 // What starts the ranks.

@@ -87,6 +87,22 @@ class InventedMachine : public testing::Test {
     set_env(more);
     install({"srun"});
   }
+  // A job of two components: a task on n1, and two on each of n2 and n3, with two CPUs each.
+  void heterogeneous_slurm(std::map<std::string, std::string> more = {}) {
+    more.insert({{"SLURM_HET_SIZE", "2"},
+                 {"SLURM_JOB_NODELIST_HET_GROUP_0", "n1"},
+                 {"SLURM_TASKS_PER_NODE_HET_GROUP_0", "1"},
+                 {"SLURM_JOB_CPUS_PER_NODE_HET_GROUP_0", "8"},
+                 {"SLURM_JOB_NODELIST_HET_GROUP_1", "n[2-3]"},
+                 {"SLURM_TASKS_PER_NODE_HET_GROUP_1", "2(x2)"},
+                 {"SLURM_NTASKS_HET_GROUP_1", "4"},
+                 {"SLURM_CPUS_PER_TASK_HET_GROUP_1", "2"},
+                 {"SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1", "4(x2)"}});
+    more.insert({{"SLURM_JOB_NODELIST", "n1"},
+                 {"SLURM_TASKS_PER_NODE", "1"},
+                 {"SLURM_JOB_CPUS_PER_NODE", "8"}});
+    slurm(more);
+  }
   // A job of a scheduler that writes a host file.
   void job(const std::string& scheduler, const std::vector<std::string>& hosts,
            const std::vector<int>& slots) {

@@ -66,6 +66,50 @@ TEST_F(LaunchCommandTest, OfSrunWithTheCpusOfATask) {
   EXPECT_TRUE(holds(command(), " --torchrun 2 -- ./train"));
 }
 
+TEST_F(LaunchCommandTest, OfSrunInAHeterogeneousJob) {
+  heterogeneous_slurm();
+  request.launcher_args = {"--verbose"};
+  EXPECT_EQ(command(),
+            "srun --het-group=0 --nodes=1 --ntasks=1 --ntasks-per-node=1 --input=0 "
+            "--kill-on-bad-exit=1 --wait=60 --export=ALL --verbose " +
+                std::string(kRank) +
+                " : --het-group=1 --nodes=2 --ntasks=4 --ntasks-per-node=2 --cpus-per-task=2 "
+                "--input=none --kill-on-bad-exit=1 --wait=60 --export=ALL --verbose " +
+                kRank);
+  request.nodes = 2;
+  EXPECT_TRUE(holds(command(), " --ntasks-per-node=1 --nodelist=n1 "));
+  EXPECT_TRUE(holds(command(),
+                    "--het-group=1 --nodes=1 --ntasks=2 --ntasks-per-node=2 "
+                    "--nodelist=n2 --cpus-per-task=2 "));
+  request.nodes = 1;  // srun without --het-group takes the first component
+  EXPECT_TRUE(holds(command(), "srun --nodes=1 --ntasks=1 --ntasks-per-node=1 --nodelist=n1 "));
+  EXPECT_FALSE(holds(command(), " : "));
+}
+
+TEST_F(LaunchCommandTest, RefusesWhatSrunCannotStartInAHeterogeneousJob) {
+  heterogeneous_slurm();
+  request.ranks = 4;
+  EXPECT_TRUE(holds(refusal(), "inconsistent_placement: different numbers of ranks on the hosts"));
+  request.ranks = 3;  // one component has one host with ranks
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(LaunchCommandTest, OfMpirunOnlyInTheFirstComponent) {
+  heterogeneous_slurm();
+  request.launcher = "mpirun";
+  const auto is_refused_but_on_one_node = [&] {
+    request.nodes.reset();
+    EXPECT_TRUE(
+        holds(refusal(), "in several components of a heterogeneous Slurm job under mpirun"));
+    request.nodes = 1;
+    EXPECT_EQ(refusal(), "");
+  };
+  install_open_mpi();
+  is_refused_but_on_one_node();
+  install_hydra();
+  is_refused_but_on_one_node();
+}
+
 TEST_F(LaunchCommandTest, OfSrunWithTheProtocolOfTheProgramsMpi) {
   slurm({{"SLURM_NTASKS", "4"}});
   machine().outputs["srun --mpi=list"] = "MPI plugin types are...\n\tnone\n\tpmi2\n";

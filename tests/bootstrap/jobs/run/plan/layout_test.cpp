@@ -156,6 +156,29 @@ TEST_F(LayoutTest, WithoutTasksOfSlurmHasARankForEachGpuOrHost) {
   EXPECT_EQ(layout(), "n1:2 n2:2");
 }
 
+TEST_F(LayoutTest, TakesEachComponentOfAHeterogeneousJobByItself) {
+  heterogeneous_slurm();
+  EXPECT_EQ(layout(), "n1:1 n2:2 n3:2");
+  EXPECT_EQ(plan().set["OMP_NUM_THREADS"], "2");
+  request.ranks = 16;  // as many as CPUs: 8, 4 and 4
+  EXPECT_EQ(layout(), "n1:8 n2:4 n3:4");
+  request.ranks = 17;
+  EXPECT_TRUE(holds(refusal(), "at most the 16 ranks granted on 3 hosts"));
+}
+
+TEST_F(LayoutTest, CountsTheGpusOfEachComponentOfAHeterogeneousJob) {
+  s.visible_devices = 0;  // on n1
+  request.ranks_per_node = "gpu";
+  heterogeneous_slurm({{"SLURM_GPUS_PER_NODE_HET_GROUP_1", "a100:4"}});
+  EXPECT_EQ(layout(), "n2:4 n3:4");
+  heterogeneous_slurm({{"SLURM_GPUS_HET_GROUP_0", "1"}, {"SLURM_GPUS_PER_NODE_HET_GROUP_1", "4"}});
+  EXPECT_EQ(layout(), "n1:1 n2:4 n3:4");
+  heterogeneous_slurm();
+  EXPECT_TRUE(holds(refusal(), "no GPU is visible on this host"));
+  s.visible_devices = 2;  // asked for by --gres, which Slurm does not tell
+  EXPECT_EQ(layout(), "n1:2 n2:2 n3:2");
+}
+
 TEST_F(LayoutTest, TakesProcessesOfPbsByItself) {
   // qsub -l select=2:ncpus=4:mpiprocs=2
   job("pbs", {"n1", "n2"}, {2, 2});
