@@ -47,7 +47,8 @@ std::vector<options::Group> run_options() {
          "srun, mpirun, pals, flux, jsrun, ssh, qrsh, blaunch or local"},
         {"launcher-args", text("ARGS"), "more options for the launcher, split at spaces"},
         {"torchrun", flag(), "start the ranks of each host with one torchrun there"},
-        {"timeout", number("SECONDS", 60), "wait this long for the ranks to meet"},
+        {"timeout", number("SECONDS", 60),
+         "wait this long for the ranks to meet, and for the launcher to end after them"},
         {"dry-run", flag(), "print the plan and exit; start nothing"}}},
       {"Environment and output of the ranks",
        {{"env", list("NAME[=VALUE]"), "pass this variable to every rank; may be repeated"},
@@ -238,7 +239,8 @@ run::RunEnd run_as_planned(const run::Plan& plan, const run::RunRequest& request
   const auto interface = choose_interface(env, facts);
   const std::string address =
       plan.layout.is_this_host_alone || !interface ? "127.0.0.1" : interface->address;
-  return run::run_launcher({plan, handover, address, request.silence, clock}, err());
+  return run::run_launcher({plan, handover, address, request.timeout, request.silence, clock},
+                           err());
 }
 
 int run_verb(const Call& call) {

@@ -162,6 +162,14 @@ bool Control::has_ranks() const {
   }
 }
 
+bool Control::have_all_ended(int world_size) const {
+  try {
+    return impl_->count_lines(kEnded) >= world_size;
+  } catch (const Error&) {
+    return false;  // unknown
+  }
+}
+
 bool Control::await_ranks(std::chrono::milliseconds patience) {
   const auto end = Clock::now() + patience;
   try {

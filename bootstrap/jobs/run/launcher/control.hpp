@@ -52,6 +52,8 @@ class Control {
   std::vector<HostWords> words_of_hosts() const;
   // Has the parent of any rank connected yet?
   bool has_ranks() const;
+  // Have the parents of this many ranks reported their end?
+  bool have_all_ended(int world_size) const;
   // Waits for the end of all ranks whose parents have connected. @return false if some still run
   bool await_ranks(std::chrono::milliseconds patience);
 

@@ -13,6 +13,7 @@
 #include "jobs/run/ranks/rank_child.hpp"
 #include "jobs/run/ranks/stop_requests.hpp"
 #include "launcher_end.hpp"
+#include "lone_launcher.hpp"
 #include "private_file.hpp"
 #include "silence_of_ranks.hpp"
 
@@ -43,20 +44,23 @@ std::map<std::string, std::string> environment_of(
 
 class Supervision {
  public:
-  Supervision(Control& control, RankChild& launcher, const BlockedSignals& signals,
-              InputPipe& input, SilenceOfRanks& silence, const WalltimeClock* clock, Terminal& err)
-      : control_(control),
+  Supervision(const LauncherRun& run, Control& control, RankChild& launcher,
+              const BlockedSignals& signals, InputPipe& input, SilenceOfRanks& silence,
+              Terminal& err)
+      : run_(run),
+        control_(control),
         launcher_(launcher),
         signals_(signals),
         input_(input),
         silence_(silence),
-        clock_(clock),
+        alone_(control, run.plan.layout.world_size(), run.timeout),
+        clock_(run.clock),
         err_(err) {}
 
   ChildEnd run() {
     std::optional<ChildEnd> end;
     while (!(end = launcher_.ended())) turn();
-    return *end;
+    return has_outlived_ranks_ ? ChildEnd{} : *end;  // the ranks' ends count
   }
 
   // Everything except the exit code.
@@ -77,6 +81,7 @@ class Supervision {
     if (can_be_warned() && clock_->is_due()) warn();
     if (stage_ == Stage::running && silence_.look(Clock::now(), err_))
       end_ranks(SIGTERM, kGraceToEnd);
+    if (stage_ == Stage::running && alone_.is_overdue(Clock::now())) end_lone_launcher();
     if (Clock::now() >= next_) insist();
   }
 
@@ -123,7 +128,7 @@ class Supervision {
     switch (requests_.take(number, Clock::now())) {
       case StopMeaning::first:
         asked_by_ = number;
-        if (!control_.has_ranks()) {
+        if (!control_.has_ranks() || alone_.have_ranks_ended()) {
           end_launcher();
           return;
         }
@@ -150,7 +155,14 @@ class Supervision {
     next_ = Clock::now() + grace;
   }
 
-  // The launcher has not started any rank yet.
+  void end_lone_launcher() {
+    err_ << "hpcboot run: all ranks have ended, but " << name_of(run_.plan.launcher)
+         << " has not ended " << run_.timeout.count() << " s later: it is terminated\n";
+    has_outlived_ranks_ = true;
+    end_launcher();
+  }
+
+  // It has no rank.
   void end_launcher() {
     launcher_.signal(SIGTERM);
     stage_ = Stage::launcher_asked;
@@ -184,11 +196,13 @@ class Supervision {
     }
   }
 
+  const LauncherRun& run_;
   Control& control_;
   RankChild& launcher_;
   const BlockedSignals& signals_;
   InputPipe& input_;
   SilenceOfRanks& silence_;
+  LoneLauncher alone_;
   const WalltimeClock* clock_;
   Terminal& err_;
   Stage stage_ = Stage::running;
@@ -197,6 +211,7 @@ class Supervision {
   int asked_by_ = 0;
   bool has_failure_ = false;
   bool was_warned_ = false;
+  bool has_outlived_ranks_ = false;  // the launcher
 };
 
 }  // namespace
@@ -227,7 +242,7 @@ RunEnd run_launcher(const LauncherRun& run, Terminal& err) {
     RankChild launcher(spec);
     input.hand_over();
     SilenceOfRanks silence(control, run.silence);
-    Supervision supervision(control, launcher, signals, input, silence, run.clock, err);
+    Supervision supervision(run, control, launcher, signals, input, silence, err);
     const ChildEnd end = supervision.run();
     launcher.reap();
     return end_of_launcher(run.plan, control, end, supervision.heard(), silence, err);
