@@ -32,6 +32,7 @@ endif()
 if(TARGET hpcboot_jobscripts)
   hpcboot_add_test(NAME jobscripts_test
     SOURCES bootstrap/jobs/golden_scripts_test.cpp bootstrap/jobs/jobscripts_test.cpp bootstrap/jobs/probe/probe_test.cpp
+      bootstrap/jobs/site_profile_test.cpp
     LIBRARIES hpcboot_jobscripts LABELS unit)
   target_compile_definitions(jobscripts_test PRIVATE HPCBOOT_JOBSCRIPTS_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/jobscripts")
 endif()
