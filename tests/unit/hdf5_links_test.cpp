@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <filesystem>
 #include <functional>
 
 #include "support/expect_error.hpp"
@@ -61,6 +63,12 @@ TEST(Hdf5Links, ArraysInOtherFilesCannotBeOfAnySize) {
   const auto path = folder.path() / "set.h5";
   constexpr hsize_t kCount = (hsize_t{1} << 61) + 1;  // times 8 bytes: 8, modulo 2^64
   {
+    H5::H5File other((folder.path() / "other.h5").string(), H5F_ACC_TRUNC);
+    H5::Group root = other.openGroup("/");
+    add(root, "images", kByte, {1, 1, 1});
+    add(root, "labels", kByte, {1});
+  }
+  {
     H5::H5File file(path.string(), H5F_ACC_TRUNC);
     H5::Group group = file.createGroup("train");
     const auto add_virtual = [&](const char* name, const H5::DataType& type,
@@ -75,6 +83,54 @@ TEST(Hdf5Links, ArraysInOtherFilesCannotBeOfAnySize) {
   }
   expect_error(
       ErrorCode::malformed_data, [&] { open(path); }, "array 'train/labels'", "at most");
+}
+
+/// A set of 9 images, the last of which are an array of another file.
+void write_virtual_set(const std::filesystem::path& path, const char* part, const char* array) {
+  H5::H5File file(path.string(), H5F_ACC_TRUNC);
+  H5::Group group = file.createGroup("train");
+  add(group, "labels", kByte, {9});
+  add(group, "first", kByte, {6, 3, 3});
+  const hsize_t sizes[] = {9, 3, 3};
+  const H5::DataSpace space(3, sizes);
+  const H5::DSetCreatPropList properties;
+  const auto map = [&](hsize_t first, hsize_t count, const char* name, const char* source) {
+    const hsize_t start[] = {first, 0, 0};
+    const hsize_t size[] = {count, 3, 3};
+    const H5::DataSpace from(3, size);
+    space.selectHyperslab(H5S_SELECT_SET, size, start);
+    H5Pset_virtual(properties.getId(), space.getId(), name, source, from.getId());
+  };
+  map(0, 6, ".", "/train/first");
+  map(6, 3, part, array);
+  space.selectAll();
+  group.createDataSet("images", kByte, space, properties);
+}
+
+TEST(Hdf5Links, APartThatIsMissingIsAnErrorNotZeros) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  {
+    H5::H5File other((folder.path() / "other.h5").string(), H5F_ACC_TRUNC);
+    H5::Group root = other.openGroup("/");
+    add(root, "last", kByte, {3, 3, 3});
+  }
+  const auto whole = (folder.path() / "other.h5").string();
+  for (const char* part : {"other.h5", whole.c_str(), "/gone/other.h5"}) {
+    write_virtual_set(path, part, "last");
+    EXPECT_EQ(test::read_all(*open(path)).labels.size(), 9U) << part;
+  }
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
+  const std::array<const char*, 3> cases[] = {
+      {"gone.h5", "last", "a part of it is in 'gone.h5', which does not exist"},
+      {"other.h5", "gone", "a part of it is in 'other.h5', which has no array 'gone'"},
+      {"pipe", "last", "a part of it is in 'pipe', which is not a regular file"},
+  };
+  for (const auto& [part, array, found] : cases) {
+    write_virtual_set(path, part, array);
+    expect_error(
+        ErrorCode::malformed_data, [&] { open(path); }, "array 'train/images'", found);
+  }
 }
 
 TEST(Hdf5Links, ALinkThatDoesNotResolveIsNamed) {

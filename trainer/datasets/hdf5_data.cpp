@@ -9,6 +9,7 @@
 
 #include "datasets/data_file.hpp"
 #include "datasets/hdf5_library.hpp"
+#include "datasets/hdf5_virtual.hpp"
 #include "datasets/in_child.hpp"
 #include "datasets/sequence_set.hpp"
 
@@ -245,6 +246,8 @@ void Hdf5File::add(const std::string& name) {
   try {
     opened.dataset = file_->openDataSet(name, access);
     describe(opened.dataset, opened, array);
+    const std::string trouble = missing_part(opened.dataset);
+    if (!trouble.empty()) return add_trouble(name, trouble);
   } catch (const H5::Exception& failure) {
     // The other arrays may be all that is needed.
     return add_trouble(name, "cannot be opened; HDF5 reports '" + hdf5_reason(failure) + "'");
