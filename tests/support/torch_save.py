@@ -58,8 +58,12 @@ def odd(folder):
     torch.save(ordered, folder + "/one_ordered.pt")
     torch.save({"epoch": 3, "empty": collections.OrderedDict(), "model": torch.nn.Linear(2, 2).state_dict()},
                folder + "/checkpoint.pt")
-    torch.save({"train/images": torch.zeros(4, 2, 2), "train/labels": torch.arange(4)},
-               folder + "/legacy.pt", _use_new_zipfile_serialization=False)
+    plain = {"train/images": torch.zeros(4, 2, 2), "train/labels": torch.arange(4)}
+    torch.save(plain, folder + "/legacy.pt", _use_new_zipfile_serialization=False)
+    torch.save(plain, folder + "/protocol.pt", pickle_protocol=4)
+    torch.save({name: tensor.numpy() for name, tensor in plain.items()}, folder + "/numpy.pt")
+    torch.save({**plain, "images": torch.nn.Parameter(torch.zeros(2))}, folder + "/parameter.pt")
+    torch.save({**plain, "classes": [["a"]]}, folder + "/one_item.pt")
 
 
 {"save": save, "load": load, "views": views, "odd": odd}[sys.argv[1]](sys.argv[2])

@@ -84,7 +84,14 @@ TEST(PtData, WhatIsNoDataSetIsAnError) {
       {"one_ordered.pt", ErrorCode::malformed_data, "contains an OrderedDict",
        "torch.save(dict(x)"},
       {"checkpoint.pt", ErrorCode::malformed_data, "contains an OrderedDict", "plain dicts"},
-      {"legacy.pt", ErrorCode::malformed_data, "not a complete zip archive", "PyTorch 1.6"},
+      {"legacy.pt", ErrorCode::malformed_data, "has the format of PyTorch before 1.6",
+       "torch.save(torch.load(FILE), FILE)"},
+      {"protocol.pt", ErrorCode::malformed_data, "has a pickle of protocol 4",
+       "without pickle_protocol"},
+      {"numpy.pt", ErrorCode::malformed_data, "contains numpy.", "torch.as_tensor(x)"},
+      {"parameter.pt", ErrorCode::malformed_data, "contains torch._utils._rebuild_parameter",
+       "plain dicts"},
+      {"one_item.pt", ErrorCode::malformed_data, "contains a list of one item", "plain dicts"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

@@ -1,5 +1,6 @@
 #include "datasets/pickle_check.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "datasets/pickle_nesting.hpp"
@@ -17,6 +18,8 @@ constexpr char kGet = 'h';
 constexpr char kLongGet = 'j';
 constexpr char kPut = 'q';
 constexpr char kLongPut = 'r';
+constexpr char kAppend = 'a';
+constexpr char kProtocol = '\x80';
 
 /// Detects an OrderedDict with items: a first key follows `OrderedDict ( ) REDUCE`.
 class OrderedDicts {
@@ -52,6 +55,30 @@ class OrderedDicts {
   bool filled_ = false;
 };
 
+/// The name in a GLOBAL's operand, two lines, with a dot between its parts; of a long one its
+/// begin.
+std::string name_in(std::string_view operand) {
+  constexpr std::size_t kShown = 100;
+  std::string name(operand.substr(0, std::min(operand.size() - 1, kShown)));
+  std::replace(name.begin(), name.end(), '\n', '.');
+  return name;
+}
+
+bool is_of_tensors(std::string_view name) {
+  constexpr std::string_view kStorage = "Storage";
+  return name == "torch._utils._rebuild_tensor_v2" || name == "collections.OrderedDict" ||
+         (name.substr(0, 6) == "torch." && name.size() > kStorage.size() &&
+          name.substr(name.size() - kStorage.size()) == kStorage);
+}
+
+/// What LibTorch may not read in this instruction; usually empty.
+std::string foreign_in(const PickleInstruction& instruction) {
+  if (instruction.code == kAppend) return "a list of one item";
+  if (instruction.code != kGlobal) return "";
+  const std::string name = name_in(instruction.operand);
+  return is_of_tensors(name) ? "" : name;
+}
+
 }  // namespace
 
 PickleCheck check_pickle(std::string_view pickle, const std::string& name,
@@ -73,6 +100,9 @@ PickleCheck check_pickle(std::string_view pickle, const std::string& name,
                      " in " + name + ", which has " + std::to_string(pickle.size()) + " bytes";
       break;
     }
+    if (instruction->code == kProtocol)
+      check.protocol = static_cast<std::uint8_t>(instruction->operand[0]);
+    if (check.foreign.empty()) check.foreign = foreign_in(*instruction);
     ordered.see(instruction->code, instruction->operand);
     nesting.see(instruction->code, instruction->operand);
   }

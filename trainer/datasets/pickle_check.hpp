@@ -17,6 +17,11 @@ struct PickleCheck {
   /// An OrderedDict has items. Python's torch.save() writes an empty one with each tensor, which
   /// LibTorch reads as None; it cannot read one with items.
   bool fills_ordered_dict = false;
+  /// The first thing in it that torch.save() does not write for plain dicts of tensors, numbers and
+  /// texts, such as "numpy.core.multiarray._reconstruct"; usually empty. Versions of LibTorch read
+  /// different ones.
+  std::string foreign;
+  int protocol = 0;  ///< as the pickle states it
 };
 
 /// Checks the instructions of a pickle of protocols 0 to 2, as defined in Python's pickletools.py.

@@ -107,6 +107,15 @@ Error malformed_file(const std::filesystem::path& path, const std::string& found
       "recreate the file, for example with `trainer convert`");
 }
 
+/// A file of torch.save() before PyTorch 1.6 begins with a pickle of this number.
+bool is_of_old_format(std::istream& stream) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view kBegin = "\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19."sv;
+  std::string begin(kBegin.size(), '\0');
+  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kBegin;
+}
+
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
@@ -153,6 +162,12 @@ c10::IValue load(const std::filesystem::path& path, PickleCheck& check, RecordSi
 
 PtFile::PtFile(const std::filesystem::path& path) : ArrayFile(path, "PyTorch") {
   require_readable(path);
+  if (std::ifstream stream(path, std::ios::binary); is_of_old_format(stream)) {
+    throw Error(ErrorCode::malformed_data,
+                "'" + path.string() + "' has the format of PyTorch before 1.6",
+                "a file written by torch.save() of PyTorch 1.6 or later",
+                "save it again in Python: torch.save(torch.load(FILE), FILE)");
+  }
   PickleCheck check;
   c10::IValue value;
   std::string failed;
@@ -163,6 +178,14 @@ PtFile::PtFile(const std::filesystem::path& path) : ArrayFile(path, "PyTorch") {
   } catch (const std::exception& failure) {
     failed = first_line(failure.what());
   }
+  constexpr int kProtocol = 2;
+  if (check.protocol > kProtocol) {
+    throw Error(
+        ErrorCode::malformed_data,
+        "'" + path.string() + "' has a pickle of protocol " + std::to_string(check.protocol),
+        "protocol 2, the default of torch.save()",
+        "save it again in Python, without pickle_protocol");
+  }
   if (!check.damage.empty()) throw malformed_file(path, check.damage);
   if (!failed.empty() && check.fills_ordered_dict) {
     throw Error(
@@ -170,6 +193,14 @@ PtFile::PtFile(const std::filesystem::path& path) : ArrayFile(path, "PyTorch") {
         "'" + path.string() + "' contains an OrderedDict, such as a state_dict()",
         "tensors in plain dicts, the only kind that LibTorch reads",
         "save it again in Python: torch.save(dict(x), FILE) instead of torch.save(x, FILE)");
+  }
+  if (!failed.empty() && !check.foreign.empty()) {
+    throw Error(
+        ErrorCode::malformed_data,
+        "'" + path.string() + "' contains " + check.foreign + "; LibTorch reports '" + failed + "'",
+        "tensors, numbers and texts in plain dicts",
+        "save tensors only, in Python: torch.save({\"train/images\": torch.as_tensor(x), …}, "
+        "FILE)");
   }
   if (!failed.empty()) throw malformed_file(path, "LibTorch reports '" + failed + "'");
   if (!value.isGenericDict()) throw malformed_file(path, "a " + value.tagKind());
