@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/byte_order_mark.hpp"
 #include "hpcboot/error.hpp"
 
 extern char**
@@ -61,9 +62,7 @@ Env Env::from_process() {
 }
 
 Env Env::parse(std::string_view dump, std::string_view file) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (dump.substr(0, kByteOrderMark.size()) == kByteOrderMark)
-    dump.remove_prefix(kByteOrderMark.size());
+  if (has_byte_order_mark(dump)) dump.remove_prefix(kByteOrderMark.size());
   // Lines may be passed as a C string that includes its terminating NUL.
   const std::size_t first_nul = dump.find('\0');
   if (first_nul != std::string_view::npos && first_nul + 1 == dump.size() && first_nul > 0 &&

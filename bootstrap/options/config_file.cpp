@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/byte_order_mark.hpp"
 #include "core/trim.hpp"
 #include "options/wrong_value.hpp"
 
@@ -60,7 +61,12 @@ void store_config(const std::vector<Group>& groups, const std::string& file,
                   const std::string& text, po::variables_map& values) {
   const po::options_description all = boost_options(groups);
   std::map<std::string, int> lines;  // in which options were given
-  std::istringstream in(text);
+  const std::size_t nul = text.find('\0');
+  if (nul != std::string::npos) {
+    throw UsageError(file + ": a zero byte, as UTF-16 has, at offset " + std::to_string(nul) +
+                     "; expected UTF-8");
+  }
+  std::istringstream in(has_byte_order_mark(text) ? text.substr(kByteOrderMark.size()) : text);
   int number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;

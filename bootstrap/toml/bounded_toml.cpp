@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/byte_order_mark.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/error.hpp"
 
@@ -150,10 +151,9 @@ Place first_unsafe(std::string_view toml) {
     return Place{1 + static_cast<int>(std::count(before.begin(), before.end(), '\n')), what,
                  expected};
   };
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   Context context;
   std::size_t dots = 0;
-  std::size_t at = toml.substr(0, 3) == kByteOrderMark ? kByteOrderMark.size() : 0;
+  std::size_t at = has_byte_order_mark(toml) ? kByteOrderMark.size() : 0;
   while (at < toml.size()) {
     const char c = toml[at];
     if (c == '"' || c == '\'') {

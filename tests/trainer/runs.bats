@@ -433,7 +433,8 @@ PY
   # shellcheck disable=SC2086
   "$trainer" --config marks.ini $small --limit-samples 32 --runs-dir marks
   [ "$(value marks/* "['config']['comment'], r['config']['seed'], r['config']['tensorboard']")" = "('run #3', 5, False)" ]
-  printf 'comment = a#b' >marks.ini
+  # Editors on Windows begin a file so.
+  printf '\xef\xbb\xbfcomment = a#b' >marks.ini
   # shellcheck disable=SC2086
   "$trainer" --config marks.ini $small --limit-samples 32 --runs-dir mark
   [ "$(value mark/* "['config']['comment']")" = "a#b" ]
@@ -455,6 +456,9 @@ PY
   refused 'lr 1 # x' "3: 'lr 1'; expected NAME = VALUE"
   refused 'comment = "x' '3: the value is "x; expected a " at its end'
   refused 'comment = "x" y' '3: the value is "x" y; expected a " at its end'
+  printf '\xff\xfel\0r\0' >wide.ini
+  run -2 "$trainer" --config wide.ini --data nowhere
+  [[ $output == *"wide.ini: a zero byte, as UTF-16 has, at offset 3; expected UTF-8"* ]]
 }
 
 @test "missing data, an unwritable runs folder and a missing device are clear errors" {

@@ -2,13 +2,12 @@
 #include <array>
 #include <cctype>
 
+#include "core/byte_order_mark.hpp"
 #include "rules.hpp"
 
 // Checks of the characters in the file.
 namespace hpcboot::lint {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 struct Character {
   std::string_view bytes;  // UTF-8
@@ -103,7 +102,7 @@ void check_line_ends(const Subject& subject, Report& report) {
 }
 
 void check_byte_order_mark(const Subject& subject, Report& report) {
-  if (subject.script.text.substr(0, kByteOrderMark.size()) != kByteOrderMark) return;
+  if (!has_byte_order_mark(subject.script.text)) return;
   report.add(0, "the file starts with a byte order mark",
              "the first bytes are not #!, so sbatch rejects the file and the kernel cannot run it",
              R"(run sed -i '1s/^\xEF\xBB\xBF//' FILE, and save as UTF-8 without BOM)");
@@ -122,7 +121,7 @@ void check_shebang(const Subject& subject, Report& report) {
         "write #!/bin/bash");
     return;
   }
-  if (script.text.substr(0, kByteOrderMark.size()) == kByteOrderMark) return;  // has its own rule
+  if (has_byte_order_mark(script.text)) return;  // has its own rule
   const bool slurm = script.has_directives_of(Scheduler::slurm);
   // A directive names the interpreter: #PBS -S /bin/bash.
   if (script.option(Scheduler::pbs, "S") || script.option(Scheduler::sge, "S") ||
