@@ -55,7 +55,7 @@ void Table::await(Waiter waiter, const std::vector<std::string>& keys) {
   Waiting waiting;
   for (const std::string& key : keys) {
     if (find(key) != nullptr) continue;
-    std::vector<Waiter>& others = waiters_of_[key];
+    std::vector<Waiter>& others = waiters_of_[key].waiters;
     // A key may be listed twice.
     if (!others.empty() && others.back() == waiter) continue;
     others.push_back(waiter);
@@ -73,14 +73,21 @@ void Table::forget(Waiter waiter) {
   ready_.erase(std::remove(ready_.begin(), ready_.end(), waiter), ready_.end());
   const auto found = waiting_.find(waiter);
   if (found == waiting_.end()) return;
-  for (const std::string& key : found->second.keys) {
-    const auto entry = waiters_of_.find(key);
-    if (entry == waiters_of_.end()) continue;
-    std::vector<Waiter>& others = entry->second;
-    others.erase(std::remove(others.begin(), others.end(), waiter), others.end());
-    if (others.empty()) waiters_of_.erase(entry);
-  }
+  const std::vector<std::string> keys = std::move(found->second.keys);
   waiting_.erase(found);
+  for (const std::string& key : keys) forget_one(key);
+}
+
+void Table::forget_one(const std::string& key) {
+  const auto entry = waiters_of_.find(key);
+  if (entry == waiters_of_.end()) return;
+  Queue& queue = entry->second;
+  if (++queue.forgotten * 2 < queue.waiters.size()) return;
+  const auto is_forgotten = [this](Waiter waiter) { return waiting_.count(waiter) == 0; };
+  queue.waiters.erase(std::remove_if(queue.waiters.begin(), queue.waiters.end(), is_forgotten),
+                      queue.waiters.end());
+  queue.forgotten = 0;
+  if (queue.waiters.empty()) waiters_of_.erase(entry);
 }
 
 std::vector<Table::Waiter> Table::take_ready() {
@@ -90,7 +97,7 @@ std::vector<Table::Waiter> Table::take_ready() {
 void Table::arrived(const std::string& key) {
   const auto entry = waiters_of_.find(key);
   if (entry == waiters_of_.end()) return;
-  const std::vector<Waiter> waiters = std::move(entry->second);
+  const std::vector<Waiter> waiters = std::move(entry->second.waiters);
   waiters_of_.erase(entry);
   for (const Waiter waiter : waiters) {
     const auto found = waiting_.find(waiter);

@@ -42,8 +42,16 @@ class Table {
   // entries.
   static constexpr std::size_t kEntry = 128;
 
+  // The waiters for a key, in the order in which they came. Those that were forgotten stay until
+  // they are half of it: thousands may be forgotten at the same time.
+  struct Queue {
+    std::vector<Waiter> waiters;
+    std::size_t forgotten = 0;
+  };
+
   bool make_room(std::size_t freed, std::size_t needed);
   void arrived(const std::string& key);
+  void forget_one(const std::string& key);
 
   struct Waiting {
     std::vector<std::string> keys;
@@ -53,7 +61,7 @@ class Table {
   std::unordered_map<std::string, std::string> values_;
   std::size_t largest_;
   std::size_t bytes_ = 0;
-  std::unordered_map<std::string, std::vector<Waiter>> waiters_of_;
+  std::unordered_map<std::string, Queue> waiters_of_;
   std::unordered_map<Waiter, Waiting> waiting_;
   std::vector<Waiter> ready_;
 };

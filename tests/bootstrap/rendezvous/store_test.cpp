@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <ctime>
 #include <thread>
 
 #include "rendezvous/store/table.hpp"
@@ -238,6 +239,25 @@ TEST(Table, is_full_of_small_entries) {
   EXPECT_TRUE(table.set("key 0", ""));  // replaces the existing entry
   for (int i = 0; i < taken; ++i) EXPECT_TRUE(table.erase("key " + std::to_string(i)));
   EXPECT_TRUE(table.set("k", std::string(99'000, 'v')));
+}
+
+// Compared with waiters for different keys, since machines differ in speed.
+TEST(Table, forgets_the_waiters_for_one_key_as_fast_as_others) {
+  constexpr Table::Waiter kWaiters = 100'000;
+  const auto processor_time = [](const std::function<std::string(Table::Waiter)>& key_of) {
+    Table table;
+    for (Table::Waiter waiter = 1; waiter <= kWaiters; ++waiter)
+      table.await(waiter, {key_of(waiter)});
+    const std::clock_t start = std::clock();
+    for (Table::Waiter waiter = 1; waiter < kWaiters; ++waiter) table.forget(waiter);
+    const std::clock_t time = std::clock() - start;
+    EXPECT_TRUE(table.set(key_of(kWaiters), ""));
+    EXPECT_EQ(table.take_ready(), std::vector<Table::Waiter>{kWaiters});
+    return time;
+  };
+  const auto of_different = processor_time([](auto waiter) { return std::to_string(waiter); });
+  const auto of_one = processor_time([](auto) { return "key"; });
+  EXPECT_LT(of_one, 10 * of_different);
 }
 
 }  // namespace
