@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "core/start_thread.hpp"
@@ -22,8 +23,10 @@ using std::chrono::milliseconds;
 constexpr std::size_t kStrangers = 256;
 constexpr milliseconds kTimeForProof = std::chrono::seconds(2);
 constexpr milliseconds kLinger = std::chrono::seconds(1);
-// Limits for a peer that sends requests but does not read the answers.
-constexpr std::size_t kLongestQueue = std::size_t{256} << 20U;
+// Limits for a peer that sends requests but does not read the answers. Its requests wait; but waits
+// that it has begun may end and add answers.
+constexpr std::size_t kFullQueue = kLargestFrame;
+constexpr std::size_t kLongestQueue = 4 * kLargestFrame;
 constexpr milliseconds kTimeToTake = std::chrono::seconds(10);
 
 // A flood of connections must not keep the loop from serving the existing ones.
@@ -175,8 +178,10 @@ void ServerLoop::accept_some() {
     const std::uint64_t id = ++last_id_;
     if (!watch(socket.fd(), EPOLLIN, id, EPOLL_CTL_ADD)) continue;
     const auto port = static_cast<std::uint16_t>(place_.port);
-    connections_.emplace(
-        id, Connection{Stream(std::move(socket)), Admission(world_, port, members_), Clock::now()});
+    Connection connection{Stream(std::move(socket)), Admission(world_, port, members_),
+                          Clock::now()};
+    connection.events = EPOLLIN;
+    connections_.emplace(id, std::move(connection));
     strangers_.insert(id);
   }
 }
@@ -217,7 +222,10 @@ void ServerLoop::serve(std::uint64_t id, std::uint32_t events) {
   Connection& connection = found->second;
   const bool can_write = (events & EPOLLOUT) != 0U;
   const bool can_read = (events & ~EPOLLOUT) != 0U;
-  if ((can_write && !write_to(id, connection)) || (can_read && !read_from(id, connection))) end(id);
+  const bool goes_on =
+      (!can_write || (write_to(id, connection) && take_messages(id, connection))) &&
+      (!can_read || read_from(id, connection));
+  if (!goes_on) end(id);
 }
 
 bool ServerLoop::read_from(std::uint64_t id, Connection& connection) {
@@ -233,11 +241,16 @@ bool ServerLoop::take_messages(std::uint64_t id, Connection& connection) {
     if (!admit(id, connection)) return false;
   }
   std::string_view frame;
-  Stream::Next next = stream.next_frame(frame);
-  for (; next == Stream::Next::frame; next = stream.next_frame(frame)) {
+  Stream::Next next = Stream::Next::frame;
+  while (true) {
+    connection.is_full = stream.unsent() > kFullQueue;
+    if (connection.is_full) break;
+    next = stream.next_frame(frame);
+    if (next != Stream::Next::frame) break;
     if (!handler_->handle(id, frame, Clock::now())) return false;
+    queue_answers();
   }
-  return next == Stream::Next::incomplete && write_to(id, connection);
+  return next != Stream::Next::broken && write_to(id, connection);
 }
 
 // Takes one message of the start of a connection.
@@ -264,33 +277,38 @@ bool ServerLoop::write_to(std::uint64_t id, Connection& connection) const {
   const std::size_t before = connection.stream.unsent();
   if (!connection.stream.write_some()) return false;
   if (connection.stream.unsent() < before) connection.moved = Clock::now();
-  const bool awaits_room = connection.stream.unsent() > 0;
-  if (awaits_room == connection.awaits_room) return true;
-  connection.awaits_room = awaits_room;
-  return watch(connection.stream.fd(), awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN, id,
-               EPOLL_CTL_MOD);
+  // If it is full, EPOLLOUT also says when to go on with the requests that have arrived.
+  std::uint32_t events = 0;
+  if (!connection.is_full) events |= EPOLLIN;
+  if (connection.is_full || connection.stream.unsent() > 0) events |= EPOLLOUT;
+  if (events == connection.events) return true;
+  connection.events = events;
+  return watch(connection.stream.fd(), events, id, EPOLL_CTL_MOD);
 }
 
-void ServerLoop::deliver() {
-  const auto now = Clock::now();
-  std::set<std::uint64_t> peers;
+void ServerLoop::queue_answers() {
   for (const Handler::Reply& reply : handler_->take_replies()) {
     const auto found = connections_.find(reply.peer);
     if (found == connections_.end()) continue;
     Connection& connection = found->second;
-    if (connection.stream.unsent() == 0) connection.moved = now;
-    // The peer may be the relay of a whole host: a long queue is not an error as long as it reads.
-    if (connection.stream.unsent() > kLongestQueue && now - connection.moved > kTimeToTake) {
-      end(reply.peer);
-      continue;
-    }
+    if (connection.stream.unsent() == 0) connection.moved = Clock::now();
     connection.stream.put_frame(reply.frame);
-    peers.insert(reply.peer);
+    answered_.insert(reply.peer);
   }
-  for (const std::uint64_t peer : peers) {
+}
+
+void ServerLoop::deliver() {
+  queue_answers();
+  const auto now = Clock::now();
+  for (const std::uint64_t peer : std::exchange(answered_, {})) {
     const auto found = connections_.find(peer);
-    if (found == connections_.end() || found->second.awaits_room) continue;
-    if (!write_to(peer, found->second)) end(peer);
+    if (found == connections_.end()) continue;
+    Connection& connection = found->second;
+    // The peer may be the relay of a whole host: a long queue is not an error as long as it reads.
+    const bool is_stuck =
+        connection.stream.unsent() > kLongestQueue && now - connection.moved > kTimeToTake;
+    const bool awaits_room = (connection.events & EPOLLOUT) != 0U;
+    if (is_stuck || (!awaits_room && !write_to(peer, connection))) end(peer);
   }
 }
 

@@ -42,7 +42,8 @@ class ServerLoop {
     Admission admission;
     Clock::time_point since;
     bool is_admitted = false;
-    bool awaits_room = false;   // registered for EPOLLOUT
+    bool is_full = false;       // its next requests wait until it has read answers
+    std::uint32_t events = 0;   // for which it is registered
     Clock::time_point moved{};  // when the peer last read something, if data is pending
   };
 
@@ -64,6 +65,7 @@ class ServerLoop {
   bool take_messages(std::uint64_t id, Connection& connection);
   bool admit(std::uint64_t id, Connection& connection);
   bool write_to(std::uint64_t id, Connection& connection) const;
+  void queue_answers();
   void deliver();
   void end(std::uint64_t id);
   void end_lost(Clock::time_point now);
@@ -82,6 +84,7 @@ class ServerLoop {
   bool handler_awaits_room_ = false;
   std::uint64_t last_id_ = kUpstream;
   std::unordered_map<std::uint64_t, Connection> connections_;
+  std::set<std::uint64_t> answered_;   // since the last delivery
   std::set<std::uint64_t> strangers_;  // unauthenticated; numbers rise: the oldest is first
   Members members_;
   std::thread thread_;

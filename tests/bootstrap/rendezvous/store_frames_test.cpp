@@ -174,6 +174,44 @@ TEST(Store, what_is_no_request_is_refused_and_the_connection_lives_on) {
   }
 }
 
+// A rank that asks for 187 MiB and does not read the answers, until later.
+TEST(Store, requests_of_a_rank_that_reads_no_answers_wait) {
+  constexpr std::uint32_t kQuestions = 3000;
+  const World world = a_world(3);
+  const auto server = Server::start(a_place(), world);
+  const auto other = join(*server, world, 2);
+  const std::string value(std::size_t{64} << 10U, 'v');
+  other->set("large", value);
+  Member member{world, 1};
+  Link link = Link::open(server->place(), member, Clock::now() + 5s).link;
+  const auto ask = [&link](std::uint32_t number, Request kind, const std::string& body) {
+    FrameWriter request(number, static_cast<std::uint8_t>(kind));
+    request.raw(body);
+    ASSERT_TRUE(link.send(std::move(request).frame(), Clock::now() + 5s));
+  };
+  FrameWriter question;
+  question.u32(0);
+  question.texts({"large"});
+  for (std::uint32_t i = 0; i < kQuestions; ++i) ask(i, Request::get, question.bytes());
+  FrameWriter last;
+  last.text("last");
+  last.text("");
+  ask(kQuestions, Request::set, last.bytes());
+  std::vector<std::string> missing;
+  EXPECT_FALSE(other->wait({"last"}, Clock::now() + 2s, missing));
+  FrameWriter values;
+  values.texts({value});
+  for (std::uint32_t i = 0; i < kQuestions; ++i) {
+    std::string answer;
+    ASSERT_TRUE(link.receive(answer, Clock::now() + 20s));
+    std::uint32_t number = 0;
+    FrameReader(answer).u32(number);
+    ASSERT_EQ(number, i);
+    ASSERT_EQ(answer.substr(kHeaderSize - 4), values.bytes());
+  }
+  EXPECT_TRUE(other->wait({"last"}, Clock::now() + 20s, missing));
+}
+
 #ifndef HPCBOOT_SANITIZED  // which keeps freed memory for a while
 // Bytes of this process in memory.
 std::size_t resident() {
