@@ -1,11 +1,15 @@
 #include "rendezvous/store/secret.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <vector>
+
+#include "rendezvous/store/meeting_places.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
@@ -48,6 +52,28 @@ TEST(ProofOf, differs_with_all_that_both_sides_have_seen) {
   }
   EXPECT_TRUE(are_equal(proof_of(Side::client, secret, t), proof_of(Side::client, secret, t)));
   EXPECT_FALSE(are_equal(proof_of(Side::client, secret, t), proof_of(Side::server, secret, t)));
+}
+
+// As any implementation of PROTOCOL.md computes them; the expected values are from Python.
+TEST(ProofOf, is_what_the_protocol_says) {
+  Transcript t{"job 7", 4, 1, 4711, 1, {}, {}, {}};
+  std::iota(t.token.begin(), t.token.end(), std::uint8_t{0});
+  t.client.fill(0xc1);
+  t.server.fill(0x5e);
+  const auto hex = [&t](Side side) {
+    const Proof proof = proof_of(side, Secret("the secret of this launch, 32 by"), t);
+    return hex_of({reinterpret_cast<const char*>(proof.data()), proof.size()});
+  };
+  EXPECT_EQ(hex(Side::client), "14f6dd2d13a79c9f3c507acee3f165b4b92e09e68abae74c392bfff1f5d858c5");
+  EXPECT_EQ(hex(Side::server), "639dea6d8836e296895120e18a5fdb63466166849d49c2fb69093ec89adef8e3");
+}
+
+TEST(MeetingPlaces, are_what_the_protocol_says) {
+  EXPECT_EQ(port_series("store/explicit/2//29500/check"),
+            (std::vector{26680, 21131, 27582, 20497, 25924, 31543, 25994, 20189}));
+  EXPECT_EQ(port_series("store/explicit/2//29500/check", 21131).at(1), 27582);
+  EXPECT_EQ(local_places("run/00112233445566ff/4//check///").front().address,
+            "@hpcboot-" + std::to_string(geteuid()) + "-9748f5046239a87dd32c8cd5de0be3f4-0");
 }
 
 TEST(RandomBytes, are_no_others) {
