@@ -24,8 +24,9 @@ target_compile_definitions(tool_tests PRIVATE
 if(TARGET hpcboot)
   set(_cli ${PROJECT_SOURCE_DIR}/bootstrap/cli)
   hpcboot_add_test(NAME cli_test
-    SOURCES bootstrap/cli/bandwidth_test.cpp bootstrap/cli/study_plan_test.cpp
-            ${_cli}/bandwidth_report.cpp ${_cli}/link_speed.cpp ${_cli}/rank_counts.cpp ${_cli}/study_plan.cpp
+    SOURCES bootstrap/cli/bandwidth_test.cpp bootstrap/cli/endpoint_test.cpp bootstrap/cli/study_plan_test.cpp
+            ${_cli}/bandwidth_report.cpp ${_cli}/link_speed.cpp ${_cli}/rank_counts.cpp ${_cli}/rendezvous.cpp
+            ${_cli}/study_plan.cpp
     LIBRARIES hpcboot_gpu hpcboot_store hpcboot_json hpcboot_options hpcboot_text fmt::fmt LABELS unit)
   target_include_directories(cli_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()

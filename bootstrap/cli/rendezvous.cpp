@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/address.hpp"
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
@@ -28,6 +29,25 @@ std::string own_endpoint(Agreement& agreement) {
     r.master_port = agreement.held->number();
   }
   return std::to_string(*r.master_port) + " " + *r.master_addr;
+}
+
+[[noreturn]] void fail_told() {
+  throw Error(ErrorCode::exchange_failed, "rank 0 published something other than its endpoint",
+              "a port from 1 to 65535 and an address",
+              "run the same version of this program on every rank");
+}
+
+// It becomes a part of the program's environment, as if the user had set it.
+void take_endpoint(const std::string& told, Resolution& r) {
+  const std::size_t space = told.find(' ');
+  const auto port = parse_whole_number(told.substr(0, space));
+  if (space == std::string::npos || !port || *port < 1 || *port > 65535) fail_told();
+  r.master_port = static_cast<int>(*port);
+  try {
+    r.master_addr = checked_address(kEndpointKey, told.substr(space + 1));
+  } catch (const Error&) {
+    fail_told();
+  }
 }
 
 }  // namespace
@@ -89,16 +109,7 @@ Agreement resolve_together(const Env& env, const Facts& facts, KeyValueStore& kv
   Resolution& r = agreement.resolution;
   if (r.placement.rank == 0) kvs.put(kEndpointKey, own_endpoint(agreement));
   kvs.commit(time_left(end));
-  const std::string told = kvs.get(0, kEndpointKey, time_left(end));
-  const std::size_t space = told.find(' ');
-  const auto port = parse_whole_number(told.substr(0, space));
-  if (!port || *port < 1 || *port > 65535 || space + 1 >= told.size()) {
-    throw Error(ErrorCode::exchange_failed, "rank 0 published something other than its endpoint",
-                "a port from 1 to 65535 and an address",
-                "run the same version of this program on every rank");
-  }
-  r.master_port = static_cast<int>(*port);
-  r.master_addr = told.substr(space + 1);
+  take_endpoint(kvs.get(0, kEndpointKey, time_left(end)), r);
   r.provenance["master_addr"] = r.provenance["master_port"] = {"exchange", kvs.description()};
   // No rank leaves before all have read the values: they may vanish with rank 0.
   kvs.fence(time_left(end));
