@@ -82,11 +82,15 @@ hpcboot_resolution to_c(const hpcboot::Resolution& r) {
   return c;
 }
 
+bool is_usable(const hpcboot_resolution* out) {
+  return out != nullptr && out->struct_size >= kFirstSize;
+}
+
 template <typename Resolve>
 int guarded(hpcboot_resolution* out, char* error, std::size_t error_size,
             const Resolve& resolve) noexcept {
   set_error("", error, error_size);
-  if (out == nullptr || out->struct_size < kFirstSize) {
+  if (!is_usable(out)) {
     set_error("hpcboot: set struct_size to sizeof(hpcboot_resolution) before the call\n", error,
               error_size);
     return kUsage;
@@ -122,10 +126,16 @@ int hpcboot_resolve(hpcboot_resolution* out, char* error, size_t error_size) {
 
 int hpcboot_resolve_dump(const char* dump, size_t dump_size, hpcboot_resolution* out, char* error,
                          size_t error_size) {
+  // Not an empty environment: that would be rank 0 of 1.
+  if (dump == nullptr && dump_size > 0) {
+    if (is_usable(out)) hand_over(nothing_known(), out);
+    set_error("hpcboot: dump is NULL, but dump_size is not 0\n", error, error_size);
+    return kUsage;
+  }
   return guarded(out, error, error_size, [=] {
     hpcboot::ResolveOptions options;
     options.allocation.read_files = false;
-    const std::string_view text = dump == nullptr ? "" : std::string_view(dump, dump_size);
+    const std::string_view text(dump == nullptr ? "" : dump, dump_size);
     return hpcboot::resolve(hpcboot::Env::parse(text), hpcboot::Facts{}, options);
   });
 }

@@ -76,7 +76,8 @@ int hpcboot_resolve(hpcboot_resolution* out, char* error, size_t error_size);
 
 /*
  * The same for an environment dumped elsewhere with `printenv` or `env -0`: nothing is read from
- * this process, this host or its files. dump need not be NUL-terminated.
+ * this process, this host or its files. dump need not be NUL-terminated. Returns 2 also if dump is
+ * NULL and dump_size is not 0.
  */
 int hpcboot_resolve_dump(const char* dump, size_t dump_size, hpcboot_resolution* out, char* error,
                          size_t error_size);

@@ -135,6 +135,19 @@ TEST(CApi, MisuseIsTwoAndTouchesNothing) {
             0);
 }
 
+// An empty dump is an environment without a launcher; a missing one is none.
+TEST(CApi, NoDumpIsNotRank0Of1) {
+  hpcboot_resolution out{};
+  out.struct_size = sizeof out;
+  char error[HPCBOOT_ERROR_SIZE];
+  EXPECT_EQ(hpcboot_resolve_dump(nullptr, 10, &out, error, sizeof error), 2);
+  EXPECT_NE(std::string(error).find("dump is NULL"), std::string::npos) << error;
+  EXPECT_EQ(out.rank, HPCBOOT_UNKNOWN);
+  EXPECT_EQ(hpcboot_resolve_dump(nullptr, 10, nullptr, error, sizeof error), 2);
+  EXPECT_EQ(hpcboot_resolve_dump(nullptr, 0, &out, error, sizeof error), 0);
+  EXPECT_EQ(out.world_size, 1);
+}
+
 // A caller compiled with a later header has a longer struct.
 TEST(CApi, FieldsThatThisVersionDoesNotKnowAreLeftAlone) {
   struct {
