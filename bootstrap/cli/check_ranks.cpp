@@ -85,8 +85,14 @@ bool report_to_rank0(rendezvous::Client& client, const RankReport& own, Deadline
   std::vector<std::string> verdict;
   std::vector<std::string> missing;
   if (client.get({kVerdict}, patience, verdict, missing)) {
-    const bool ok = verdict.front() != kWrong;
-    if (verdict.front() == kOkAndThen) then();
+    const bool goes_on = verdict.front() == kOkAndThen;
+    const bool ok = goes_on || verdict.front() == kOk;
+    if (!ok && verdict.front() != kWrong) {
+      throw Error(ErrorCode::exchange_failed, "rank 0 sent something other than its verdict",
+                  "the same version of hpcboot on every host",
+                  "install the same version everywhere");
+    }
+    if (goes_on) then();
     rendezvous::leave_together(client, false, 0);
     return ok;
   }

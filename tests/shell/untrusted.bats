@@ -172,6 +172,36 @@ PY
   if grep '^ok: ' out; then return 1; fi
 }
 
+# Rank 1 says what rank 0 alone should say, in words that no version knows.
+@test "check: a verdict that is none ends a rank with an error, not with success" {
+  port=$("$BATS_TEST_DIRNAME/../support/free_port.py")
+  (umask 077; echo 0123456789abcdef >secret)
+  rank() {
+    timeout 60 env -i PATH="$PATH" HPCBOOT_RANK="$1" HPCBOOT_WORLD_SIZE=3 HPCBOOT_LOCAL_RANK="$1" \
+      HPCBOOT_RENDEZVOUS_SECRET_FILE=secret HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" "$HPCBOOT" check --timeout "$2"
+  }
+  rank 0 20 >out0 2>&1 &
+  rank0=$!
+  PYTHONPATH=$BATS_TEST_DIRNAME/../support python3 - "$port" <<'PY'
+import sys, time
+from store_peer import Rank
+port = int(sys.argv[1])
+for _ in range(400):
+    try:
+        Rank("127.0.0.1", port, f"explicit/3//{port}/check", 3, 1, b"0123456789abcdef").append("verdict", "\x1b[2Jfine")
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+PY
+  code=0
+  rank 2 20 >out 2>err || code=$?
+  kill "$rank0"
+  wait "$rank0" || true
+  cat -v out err
+  [ "$code" -eq 31 ]
+  grep -q 'something other than its verdict' err
+}
+
 @test "check: a peer that sends endless lines keeps rank 0 neither from others nor beyond its deadline" {
   port=$("$BATS_TEST_DIRNAME/../support/free_port.py")
   begin=$SECONDS
