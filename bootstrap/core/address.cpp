@@ -13,10 +13,12 @@ namespace {
 
 [[noreturn]] void fail(std::string_view variable, std::string_view text, const char* expected,
                        std::string_view port_variable = {}) {
+  constexpr std::string_view kFirst = "HPCBOOT_MASTER_ADDR";  // it precedes all others
   const std::string name(variable);
+  const std::string other = variable == kFirst ? "" : ", or set " + std::string(kFirst);
   throw Error(ErrorCode::malformed_value, name + "='" + std::string(text.substr(0, 80)) + "'",
               expected,
-              port_variable.empty() ? "correct " + name + ", or set HPCBOOT_MASTER_ADDR"
+              port_variable.empty() ? "correct " + name + other
                                     : "set " + name + " to the host only, and " +
                                           std::string(port_variable) + " to the port");
 }

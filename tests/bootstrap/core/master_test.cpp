@@ -80,6 +80,19 @@ TEST(MasterAddr, Ipv6IsTakenWithBracketsAndInAnyForm) {
       "fd00::2");
 }
 
+TEST(MasterAddr, ItsRemedyIsAnotherVariable) {
+  const auto remedy_of = [](const std::string& line) {
+    try {
+      of(kStep + line);
+    } catch (const Error& error) {
+      return error.remedy();
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(remedy_of("MASTER_ADDR=n1\t\n"), "correct MASTER_ADDR, or set HPCBOOT_MASTER_ADDR");
+  EXPECT_EQ(remedy_of("HPCBOOT_MASTER_ADDR=n1\t\n"), "correct HPCBOOT_MASTER_ADDR");
+}
+
 TEST(MasterAddr, APortOrASchemeIsMalformed) {
   for (const char* variable : {"MASTER_ADDR", "HPCBOOT_MASTER_ADDR"}) {
     for (const char* bad : {"n1:29500", "[::1]:29500", "10.0.0.1:29500", "tcp://n1", "tcp://[::1]",
