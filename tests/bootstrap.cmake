@@ -1,6 +1,7 @@
 # Tests of bootstrap/: the library in one program, the captured environments in another.
 hpcboot_add_test(NAME bootstrap_tests
   SOURCES
+    bootstrap/core/agent_numbers_test.cpp
     bootstrap/core/schedulers/allocation_test.cpp
     bootstrap/core/launchers/apinfo_test.cpp
     bootstrap/core/bootstrap_readme_test.cpp

@@ -53,8 +53,11 @@ bool is_set_by_others(const LaunchSource& source, std::string_view name) {
 
 // Does this variable identify a launch of `source`, and does no other launcher set it? For steps,
 // only required variables count: Hydra's ranks have some of their daemon's step and some of the
-// batch script.
+// batch script. Batch scripts export WORLD_SIZE for what they will start, but RANK and LOCAL_RANK
+// belong to a process.
 bool marks_launch(const LaunchSource& source, const LaunchVariable& variable) {
+  if (source.level == Level::generic)
+    return variable.use == VariableUse::required && variable.kind == VariableKind::identity;
   if (variable.use == VariableUse::required) return true;
   if (source.level == Level::scheduler_step) return false;
   if (variable.kind != VariableKind::identity && variable.kind != VariableKind::size &&
@@ -104,8 +107,16 @@ bool is_process_of_srun(const Env& env, const std::optional<std::string>& hostna
 
 LaunchersSeen launchers_seen(const Env& env, const Env& environment) {
   LaunchersSeen seen;
-  for (const LaunchSource* source : launch_sources()) {
-    if (!is_real_launcher(*source)) continue;
+  const auto& all = launch_sources();
+  // RANK is then the agent's.
+  const bool has_agent = std::any_of(all.begin(), all.end(), [&](const LaunchSource* source) {
+    return source->level == Level::elastic_agent &&
+           source->detect(env, Facts{}).match == Match::present;
+  });
+  for (const LaunchSource* source : all) {
+    const bool is_of_processes =
+        is_real_launcher(*source) || (source->level == Level::generic && !has_agent);
+    if (!is_of_processes) continue;
     const Seen state = look_for(*source, env, environment);
     if (state == Seen::held) seen.held.emplace_back(source->name);
     if (state == Seen::changed) seen.changed.emplace_back(source->name);

@@ -52,6 +52,34 @@ bool is_a_step_of_daemons(const LaunchFacts& step) {
          (step.world_size == 1 || (step.world_size && step.world_size == step.num_nodes));
 }
 
+// What srun started, and what the environments of the ancestor processes prove.
+std::optional<std::string> proof_by_processes(const LaunchSource& inner, const LaunchSource& outer,
+                                              const Facts& facts) {
+  if (&inner == &outer) return std::nullopt;
+  const std::string claim = std::string(inner.name) + " is the inner launcher: ";
+  if (facts.is_slurm_task == true && (inner.name == "slurm" || outer.name == "slurm")) {
+    if (outer.name == "slurm") return std::nullopt;
+    return claim + "SLURM_TASK_PID is this process, so srun started it";
+  }
+  if (!facts.ancestors) return std::nullopt;
+  for (std::size_t depth = 0; depth < facts.ancestors->size(); ++depth) {
+    const Ancestor& ancestor = (*facts.ancestors)[depth];
+    const auto has_inner = ancestor.holds(inner.name);
+    const auto has_outer = ancestor.holds(outer.name);
+    if (!has_inner || !has_outer || !*has_outer) return std::nullopt;
+    if (*ancestor.lacks(inner.name))
+      return claim + "its variables are absent from the environment of " + name_of(ancestor, depth);
+    if (!*has_inner) return std::nullopt;  // the same launch, or an outer one
+    // Variables that the step's task started with came with the step or before it.
+    if (ancestor.is_slurm_task && outer.name == "slurm") return std::nullopt;
+    if (ancestor.is_slurm_task && inner.name == "slurm") {
+      return claim + "SLURM_TASK_PID is " + name_of(ancestor, depth) +
+             ", which started with the variables of " + std::string(outer.name);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<bool> Ancestor::holds(std::string_view launcher) const {
@@ -109,29 +137,29 @@ bool is_real_launcher(const LaunchSource& source) {
 
 std::optional<std::string> proof_of_nesting(const LaunchSource& inner, const LaunchSource& outer,
                                             const Facts& facts) {
-  if (!is_real_launcher(inner) || !is_real_launcher(outer) || &inner == &outer) return std::nullopt;
-  const std::string claim = std::string(inner.name) + " is the inner launcher: ";
-  if (facts.is_slurm_task == true && (inner.name == "slurm" || outer.name == "slurm")) {
-    if (outer.name == "slurm") return std::nullopt;
-    return claim + "SLURM_TASK_PID is this process, so srun started it";
-  }
-  if (!facts.ancestors) return std::nullopt;
-  for (std::size_t depth = 0; depth < facts.ancestors->size(); ++depth) {
-    const Ancestor& ancestor = (*facts.ancestors)[depth];
-    const auto has_inner = ancestor.holds(inner.name);
-    const auto has_outer = ancestor.holds(outer.name);
-    if (!has_inner || !has_outer || !*has_outer) return std::nullopt;
-    if (*ancestor.lacks(inner.name))
-      return claim + "its variables are absent from the environment of " + name_of(ancestor, depth);
-    if (!*has_inner) return std::nullopt;  // the same launch, or an outer one
-    // Variables that the step's task started with came with the step or before it.
-    if (ancestor.is_slurm_task && outer.name == "slurm") return std::nullopt;
-    if (ancestor.is_slurm_task && inner.name == "slurm") {
-      return claim + "SLURM_TASK_PID is " + name_of(ancestor, depth) +
-             ", which started with the variables of " + std::string(outer.name);
-    }
-  }
-  return std::nullopt;
+  if (!is_real_launcher(inner) || !is_real_launcher(outer)) return std::nullopt;
+  return proof_by_processes(inner, outer, facts);
+}
+
+bool may_be_started_by_agent(const Claim& numbers, const Claim& outer) {
+  const LaunchFacts& many = numbers.facts;
+  const LaunchFacts& one = outer.facts;
+  return numbers.source->level == Level::generic && !numbers.damage && many.rank &&
+         many.world_size && many.local_rank && is_real_launcher(*outer.source) && !outer.damage &&
+         one.world_size && one.local_rank.value_or(0) == 0 && *many.world_size > *one.world_size &&
+         (one.world_size == 1 || one.world_size == one.num_nodes || one.local_size == 1);
+}
+
+std::optional<std::string> proof_of_agent(const Claim& numbers, const Claim& outer,
+                                          const Facts& facts) {
+  if (!may_be_started_by_agent(numbers, outer)) return std::nullopt;
+  return proof_by_processes(*numbers.source, *outer.source, facts);
+}
+
+std::optional<std::string> proof_of_inherited_numbers(const Claim& inner, const Claim& numbers,
+                                                      const Facts& facts) {
+  if (!may_be_started_by_agent(numbers, inner)) return std::nullopt;
+  return proof_by_processes(*inner.source, *numbers.source, facts);
 }
 
 std::optional<std::string> reason_for_nesting(const Claim& inner, const Claim& outer,
@@ -169,15 +197,24 @@ bool needs_ancestors(const Env& env, const Facts& facts) {
   if (env.has("HPCBOOT_METHODS") || facts.is_slurm_task == true) return false;
   std::vector<Claim> launchers;
   std::vector<Claim> libraries;
+  std::vector<Claim> numbers;
   for (const LaunchSource* source : launch_sources()) {
     if (source->level == Level::explicit_settings) {
       if (source->detect(env, facts).match == Match::present) return false;
-    } else if (is_real_launcher(*source) && source->detect(env, facts).match == Match::present) {
-      auto& claims = source->level == Level::library ? libraries : launchers;
+    } else if ((is_real_launcher(*source) || source->level == Level::generic) &&
+               source->detect(env, facts).match == Match::present) {
+      auto& claims = source->level == Level::library   ? libraries
+                     : source->level == Level::generic ? numbers
+                                                       : launchers;
       claims.push_back(claim_of(*source, env, facts));
     }
   }
   if (launchers.size() > 1) return true;
+  if (!launchers.empty() && std::any_of(numbers.begin(), numbers.end(), [&](const Claim& claim) {
+        return may_be_started_by_agent(claim, launchers[0]);
+      })) {
+    return true;
+  }
   // PMIx and PMI variables accompany a launcher's own, except those of an elastic agent.
   return !launchers.empty() &&
          std::any_of(libraries.begin(), libraries.end(), [&](const Claim& library) {

@@ -34,6 +34,17 @@ bool is_real_launcher(const LaunchSource& source);
 std::optional<std::string> proof_of_nesting(const LaunchSource& inner, const LaunchSource& outer,
                                             const Facts& facts);
 
+// Does each process of `outer` start several, which only have RANK, WORLD_SIZE and LOCAL_RANK, as
+// agents do? `numbers` is then of such a process: its world is larger, and `outer` has one process
+// on this host.
+bool may_be_started_by_agent(const Claim& numbers, const Claim& outer);
+
+// Proof that this is so, or of the opposite, as in proof_of_nesting().
+std::optional<std::string> proof_of_agent(const Claim& numbers, const Claim& outer,
+                                          const Facts& facts);
+std::optional<std::string> proof_of_inherited_numbers(const Claim& inner, const Claim& numbers,
+                                                      const Facts& facts);
+
 // The same without proof, judged by the sizes and by this process.
 std::optional<std::string> reason_for_nesting(const Claim& inner, const Claim& outer,
                                               const Env& env, const Facts& facts);

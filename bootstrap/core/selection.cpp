@@ -104,6 +104,25 @@ std::vector<Claim> without_proven_outer(const std::vector<Claim>& claims, const 
   return left;
 }
 
+// DeepSpeed's launcher, Composer, Ray Train and others set nothing but RANK, WORLD_SIZE and
+// LOCAL_RANK. srun or mpirun starts such an agent once on each host, and its processes inherit the
+// numbers of that one process: taken for theirs, all of them would be one rank.
+Claim inside_agent(const Claim& inner, const std::vector<Claim>& claims, const Facts& facts) {
+  const bool has_elastic_agent = std::any_of(claims.begin(), claims.end(), [](const Claim& claim) {
+    return claim.source->level == Level::elastic_agent;
+  });
+  if (has_elastic_agent) return inner;  // it sets RANK, too
+  for (const Claim& numbers : claims) {
+    if (!may_be_started_by_agent(numbers, inner) ||
+        proof_of_inherited_numbers(inner, numbers, facts)) {
+      continue;
+    }
+    if (proof_of_agent(numbers, inner, facts)) return numbers;
+    fail_ambiguous(inner, numbers, facts);
+  }
+  return inner;
+}
+
 // The launcher that placed this process. `claims` are in table order, or in the user's order.
 Claim innermost(std::vector<Claim> claims, bool is_users_order, const Env& env,
                 const Facts& facts) {
@@ -128,7 +147,7 @@ Claim innermost(std::vector<Claim> claims, bool is_users_order, const Env& env,
       }
     }
   }
-  return inner;
+  return is_users_order ? inner : inside_agent(inner, claims, facts);
 }
 
 // Which launcher placed this process, and why the others are ignored.
@@ -172,10 +191,16 @@ class Verdict {
     if (chosen_.source->level == Level::explicit_settings)
       return "the user set HPCBOOT_RANK or a related variable explicitly";
     if (auto proof = proof_of_nesting(*chosen_.source, *other_source.source, facts_)) return proof;
+    // PMIx and PMI variables accompany a launcher's own.
+    const bool is_library = other_source.source->level == Level::library;
+    for (const Claim& claim : claims_) {
+      if (!is_library && claim.source != other_source.source) continue;
+      if (auto proof = proof_of_agent(chosen_, claim, facts_)) return proof;
+    }
+    if (auto proof = proof_of_inherited_numbers(chosen_, other_source, facts_)) return proof;
     if (auto reason = reason_for_nesting(chosen_, other_source, env_, facts_)) return reason;
     // PALS may set PMI_SIZE without other PMI variables, and a pod RANK without LOCAL_RANK.
-    const bool is_often_partial = other_source.source->level == Level::library ||
-                                  other_source.source->level == Level::generic;
+    const bool is_often_partial = is_library || other_source.source->level == Level::generic;
     if (other_source.damage && is_often_partial)
       return chosen + " is more specific and sets some of these variables itself";
     if (other_source.source->level != Level::generic) return std::nullopt;

@@ -112,6 +112,16 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
     MASTER_ADDR=127.0.0.1 MASTER_PORT=29400 "$@"; true' sh)" = $'torchrun 0 1\ntorchrun 0 1' ]
 }
 
+@test "an agent that sets only RANK, WORLD_SIZE and LOCAL_RANK, in the only rank of mpirun and Hydra" {
+  need_hydra
+  # shellcheck disable=SC2016 # for the shell inside
+  local agent=(sh -c 'for rank in 0 1 2 3; do RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=4 "$1" & done; wait' sh)
+  [ "$(shown "${mpirun[@]}" -n 1 "${agent[@]}")" = "$(four_of generic)" ]
+  [ "$(shown "${hydra[@]}" -n 1 "${agent[@]}")" = "$(four_of generic)" ]
+  [ "$(shown env RANK=3 LOCAL_RANK=3 WORLD_SIZE=4 "${mpirun[@]}" -n 1)" = "openmpi 0 1" ]
+  [ "$(shown env RANK=3 LOCAL_RANK=3 WORLD_SIZE=4 "${hydra[@]}" -n 1)" = "hydra 0 1" ]
+}
+
 @test "the proof is reported, and without one what would help" {
   run -0 --separate-stderr worker "${mpirun[@]}" -n 1 sh -c '"$0" show --explain' "$HPCBOOT"
   run -0 --separate-stderr worker "${mpirun[@]}" -n 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || "$0" show --explain' "$HPCBOOT"
