@@ -42,6 +42,8 @@ constexpr LaunchVariable kVariables[] = {
     {"SLURM_PMIX_*", kHandle},
     {"SLURM_PMIXP_*", kHandle},
     {"SLURM_MPI_TYPE", kCompanion, kUsed},
+    {"PS_JOB_SIZE", kSize, kUsed},
+    {"PS_JOB_*", kIdentity},
     {"SLURM_CPU_BIND", kCompanion},
     {"SLURM_CPU_BIND_*", kCompanion},
     {"SLURM_MEM_BIND", kCompanion},
@@ -55,6 +57,16 @@ constexpr LaunchVariable kVariables[] = {
     {"SLURMD_NODENAME", kSetting, kUsed},
 };
 
+// psslurm (ParaStation's slurmd, as on JSC's machines) serves PMIx to srun's tasks under names such
+// as "pspmix_[1:4711]". So does ParaStation's mpiexec, which sets PS_JOB_SIZE, to its own
+// processes: ParaStation/psmgmt, plugins/pspmix/pspmixservice.c and bin/startup/spawner.c.
+bool is_served_by_psslurm(const Env& env) {
+  const auto size = env.text("PS_JOB_SIZE");
+  return env.text("PMIX_NAMESPACE").value_or("").rfind("pspmix_", 0) == 0 &&
+         env.text("PMIX_RANK") == env.text("SLURM_PROCID") &&
+         (!size || size == env.text("SLURM_STEP_NUM_TASKS"));
+}
+
 Detection detect(const Env& env, const Facts& facts) {
   const SlurmStep step = slurm_step_of(env);
   if (!step.contradiction.empty()) return {Match::present, step.contradiction};
@@ -65,7 +77,8 @@ Detection detect(const Env& env, const Facts& facts) {
   }
   const auto name_space = env.text("PMIX_NAMESPACE");
   if (step.text && name_space && name_space->rfind("slurm.pmix.", 0) != 0 &&
-      !env.has("OMPI_COMM_WORLD_RANK") && facts.is_slurm_task != true) {
+      !is_served_by_psslurm(env) && !env.has("OMPI_COMM_WORLD_RANK") &&
+      facts.is_slurm_task != true) {
     return {Match::refused,
             "PMIX_NAMESPACE=" + std::string(*name_space) +
                 " shows that another launcher started this process inside a Slurm step"};

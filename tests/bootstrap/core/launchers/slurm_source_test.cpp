@@ -216,6 +216,20 @@ TEST(Slurm, TheNodeMapOfPmixIsBelievedForItsOwnStepOnly) {
   EXPECT_EQ(of(kTask + mapping + "PMIX_NAMESPACE=slurm.pmix.5.7\n").placement.local_rank, 1);
 }
 
+// psslurm's srun --mpi=pspmix; ParaStation's mpiexec in such a step names its PMIx alike.
+TEST(Slurm, PsslurmServesPmixUnderANameOfItsOwn) {
+  const std::string task = kTask + "PMIX_NAMESPACE=pspmix_[1:4711]\nPMIX_RANK=3\nPS_JOB_RANK=3\n";
+  for (const char* size : {"", "PS_JOB_SIZE=4\n"}) {
+    const Resolution r = of(task + size);
+    EXPECT_EQ(r.launcher, "slurm") << size;
+    EXPECT_EQ(r.placement.rank, 3);
+    EXPECT_EQ(r.placement.world_size, 4);
+  }
+  for (const char* other : {"PS_JOB_SIZE=2\n", "PMIX_RANK=1\n", "PMIX_NAMESPACE=prterun-n1-7@1\n"})
+    expect_error(
+        ErrorCode::needs_exchange, [&] { of(task + other); }, "pmix");
+}
+
 TEST(Slurm, ReservedPortsAreUsed) {
   EXPECT_EQ(of(kTask + "SLURM_STEP_RESV_PORTS=12000-12003\n").master_port, 12000);
   expect_error(
