@@ -28,8 +28,9 @@ constexpr LaunchVariable kVariables[] = {
     {"TEST_WORKER_INDEX", kCompanion},
     {"TEST_PARALLEL_INDEX", kCompanion},
     {"HARNESS_*", kCompanion},
-    // Workers of Dask and Ray, jobs of GNU parallel
+    // Workers of Dask, Parsl and Ray, jobs of GNU parallel
     {"DASK_*", kCompanion},
+    {"PARSL_*", kCompanion},
     {"RAY_*", kCompanion},
     {"PARALLEL_*", kCompanion},
     // Low-rank adaptation: a size of matrices

@@ -70,6 +70,7 @@ const std::vector<Ordinary>& ordinary() {
       {"Playwright", "TEST_WORKER_INDEX=0\nTEST_COUNT=5\n"},
       {"Harness", "HARNESS_NODE_INDEX=1\nHARNESS_NODE_TOTAL=4\n"},
       {"Dask", "DASK_WORKER_INDEX=1\nDASK_NUM_WORKERS=4\n"},
+      {"Parsl", "PARSL_WORKER_RANK=1\nPARSL_WORKER_COUNT=4\n"},
       {"Ray", "RAY_NODE_INDEX=1\nRAY_NUM_NODES=4\n"},
       {"GNU parallel", "PARALLEL_SEQ=3\nPARALLEL_PID=77\n"},
       {"slots of mpirun without a rank", "OMPI_UNIVERSE_SIZE=4\n"},
