@@ -24,7 +24,7 @@ using testing::ElementsAre;
 // messages; command lines, comments and job names may contain anything.
 constexpr const char* kGoldenSecrets =
     "PBS_JOBCOOKIE|PMI_SHARED_SECRET|OMPI_ARGV|OMPI_COMMAND|OMPI_MCA_orte_precondition_transports|"
-    "LSB_JOBNAME|SLURM_JOB_COMMENT";
+    "LSB_JOBNAME|SLURM_JOB_COMMENT|SUBMITIT_LOCAL_COMMAND";
 
 TEST(CaptureFolder, RanksByNumberThenTheOthers) {
   const test::TemporaryFolder folder;
