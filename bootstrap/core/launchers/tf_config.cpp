@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/address.hpp"
 #include "description.hpp"
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
@@ -68,13 +69,11 @@ class Config {
     if (list->kind != SmallJson::Kind::list)
       fail(std::string("cluster.") + type + " is not a list of addresses");
     for (const SmallJson& entry : list->items) {
-      const std::size_t colon = entry.text.rfind(':');
-      const std::string host = entry.text.substr(0, colon);
-      const bool is_address =
-          entry.kind == SmallJson::Kind::text && !host.empty() &&
-          std::all_of(host.begin(), host.end(), [](char c) { return c > ' ' && c <= '~'; });
+      const bool is_address = entry.kind == SmallJson::Kind::text && !entry.text.empty() &&
+                              std::all_of(entry.text.begin(), entry.text.end(),
+                                          [](char c) { return c > ' ' && c <= '~'; });
       if (!is_address) fail(std::string("cluster.") + type + " has an entry that is not HOST:PORT");
-      hosts.push_back(host);
+      hosts.push_back(checked_endpoint("TF_CONFIG", entry.text).host);
     }
     return hosts;
   }

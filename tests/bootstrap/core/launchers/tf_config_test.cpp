@@ -67,6 +67,13 @@ TEST(TfConfig, ServersAndEvaluatorsAreAlone) {
   EXPECT_EQ(of(R"({"environment":"cloud"})").launcher, "single");
 }
 
+TEST(TfConfig, AddressesOfIpv6LoseTheirBrackets) {
+  const Resolution r = of(
+      R"({"cluster":{"worker":["[fd00::1]:2222","[fd00::2]:2222"]},"task":{"type":"worker","index":1}})");
+  EXPECT_THAT(r.hosts, ElementsAre("fd00::1", "fd00::2"));
+  EXPECT_EQ(r.master_addr, "fd00::1");
+}
+
 TEST(TfConfig, WhoeverSaysMoreIsTaken) {
   const std::string config = "{" + kCluster + R"(,"task":{"type":"worker","index":0}})";
   EXPECT_EQ(of(config, "RANK=1\nWORLD_SIZE=2\nLOCAL_RANK=0\n").launcher, "generic");
