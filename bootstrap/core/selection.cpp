@@ -271,6 +271,7 @@ Selection select_source(const Env& env, const Facts& facts) {
   selection.endpoint_is_foreign = has_foreign_endpoint(chosen, env, facts);
   const Verdict verdict(std::move(chosen), claims, methods.overridden, env, facts);
 
+  std::vector<const LaunchSource*> refused;
   for (const auto& [source, detection] : detections) {
     Attempt attempt{std::string(source->name), "absent", detection.reason};
     if (source == selection.source) {
@@ -278,6 +279,7 @@ Selection select_source(const Env& env, const Facts& facts) {
       attempt.reason += "; precedence: " + std::string(source->why_here);
     } else if (detection.match == Match::refused) {
       attempt.outcome = "refused";
+      if (source->level == Level::generic) refused.push_back(source);
     } else if (detection.match == Match::present) {
       selection.other_sources.push_back(verdict.testify(*source));
       const OtherSource& other_source = selection.other_sources.back();
@@ -286,7 +288,7 @@ Selection select_source(const Env& env, const Facts& facts) {
     }
     selection.attempts.push_back(std::move(attempt));
   }
-  if (present.empty() && !methods.overridden) require_no_unknown_launcher(env);
+  if (present.empty() && !methods.overridden) require_no_unknown_launcher(env, refused);
   if (present.empty())
     selection.attempts.push_back({"single", "chosen", "no launcher placed this process"});
   return selection;

@@ -89,10 +89,16 @@ std::string shown(const Env& env, const std::string& name) {
 
 }  // namespace
 
-void require_no_unknown_launcher(const Env& env) {
+void require_no_unknown_launcher(const Env& env, const std::vector<const LaunchSource*>& refused) {
+  const auto is_explained = [&](std::string_view name) {
+    return std::any_of(refused.begin(), refused.end(), [&](const LaunchSource* source) {
+      const LaunchVariable* variable = source->variables.find(name);
+      return variable != nullptr && variable->use == VariableUse::required;
+    });
+  };
   for (const auto& [name, value] : env.variables()) {
     const auto pair = unknown_pair(env, name, value);
-    if (!pair) continue;
+    if (!pair || is_explained(name)) continue;
     throw Error(ErrorCode::unknown_launcher,
                 shown(env, pair->index) + " and " + shown(env, pair->size) +
                     ": an index and a size, set by an unknown launcher",

@@ -1,6 +1,7 @@
 #include "hpcboot/allocation.hpp"
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
+#include "slurm_step.hpp"
 
 // RANK, WORLD_SIZE, LOCAL_RANK as torch.distributed reads them, set by whoever started this
 // process: a container hook (enroot), an operator, a script. Optional: LOCAL_WORLD_SIZE,
@@ -28,8 +29,25 @@ bool is_in_a_job(const Env& env) {
   }
 }
 
+// enroot's hook 50-slurm-pytorch.sh copies the numbers of a Slurm task into its container, and also
+// those of a batch script or an interactive shell, which are no tasks. Its MASTER_PORT identifies
+// it.
+bool has_numbers_of_batch_script(const Env& env) {
+  const auto job = parse_whole_number(env.text("SLURM_JOB_ID").value_or(""));
+  return job && !in_slurm_step(env) &&
+         env.text("MASTER_PORT") == std::to_string(*job % 4536 + 61000) &&
+         env.text("RANK") == env.text("SLURM_PROCID") &&
+         env.text("LOCAL_RANK") == env.text("SLURM_LOCALID") &&
+         env.text("WORLD_SIZE") == env.text("SLURM_NTASKS");
+}
+
 Detection detect(const Env& env, const Facts&) {
   Detection detection = detect_any(env, {"RANK", "LOCAL_RANK"});
+  if (detection.match == Match::present && has_numbers_of_batch_script(env)) {
+    return {Match::refused,
+            "enroot's hook 50-slurm-pytorch.sh copied them: this is a batch script or an "
+            "interactive shell in a container, not a task"};
+  }
   const auto world_size = env.text("WORLD_SIZE");
   if (detection.match == Match::present || !world_size || *world_size == "1") return detection;
   // A batch script may export WORLD_SIZE for the tasks that it will start; elsewhere RANK has been

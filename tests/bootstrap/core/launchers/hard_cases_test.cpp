@@ -349,6 +349,21 @@ TEST(HardCases, MlEngineering_ARankExpandedTooEarlyIsOverruledAndReported) {
   EXPECT_FALSE(r.other_sources[0].agrees);
 }
 
+// `#SBATCH --container-image`: enroot's hook numbers the batch script as if it were a task.
+TEST(HardCases, Pyxis55_ABatchScriptInAContainerIsNoRank) {
+  const std::string script = kJob + "SLURM_PROCID=0\nSLURM_LOCALID=0\nSLURM_NODEID=0\nRANK=0\n" +
+                             "LOCAL_RANK=0\nMASTER_PORT=61005\n";
+  for (const char* step : {"", "SLURM_STEP_ID=4294967290\n"}) {
+    EXPECT_EQ(of(script + "WORLD_SIZE=4\n" + step).launcher, "single") << step;
+    EXPECT_EQ(of(script + "SLURM_NTASKS=\n" + step).launcher, "single") << "sbatch -N2";
+  }
+  // What a script set is not the hook's.
+  EXPECT_EQ(of(script + "WORLD_SIZE=8\n").launcher, "generic");
+  EXPECT_EQ(of(script + "WORLD_SIZE=4\nMASTER_PORT=29500\n").launcher, "generic");
+  EXPECT_EQ(of(kTask + "RANK=3\nWORLD_SIZE=4\nLOCAL_RANK=1\nMASTER_PORT=61005\n").launcher,
+            "slurm");
+}
+
 // With -m arbitrary, ranks follow the user's list, which 22.05 does not pass to the tasks.
 TEST(HardCases, Lightning17228_TheFirstHostNeedNotBeRankZeros) {
   const std::string task = kTask + "SLURM_DISTRIBUTION=arbitrary\n";
