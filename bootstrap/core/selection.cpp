@@ -106,12 +106,13 @@ std::vector<Claim> without_proven_outer(const std::vector<Claim>& claims, const 
 
 // DeepSpeed's launcher, Composer, Ray Train and others set nothing but RANK, WORLD_SIZE and
 // LOCAL_RANK. srun or mpirun starts such an agent once on each host, and its processes inherit the
-// numbers of that one process: taken for theirs, all of them would be one rank.
+// numbers of that one process: taken for theirs, all of them would be one rank. Without the
+// environments of the ancestors the numbers of the agent may as well be left over from a shell.
 Claim inside_agent(const Claim& inner, const std::vector<Claim>& claims, const Facts& facts) {
   const bool has_elastic_agent = std::any_of(claims.begin(), claims.end(), [](const Claim& claim) {
     return claim.source->level == Level::elastic_agent;
   });
-  if (has_elastic_agent) return inner;  // it sets RANK, too
+  if (has_elastic_agent || !facts.ancestors) return inner;  // that agent sets RANK, too
   for (const Claim& numbers : claims) {
     if (!may_be_started_by_agent(numbers, inner) ||
         proof_of_inherited_numbers(inner, numbers, facts)) {

@@ -76,18 +76,24 @@ TEST(AgentNumbers, AreThoseOfTheProcessesThatTheAgentStarted) {
   for (const OtherSource& other : rank.other_sources) EXPECT_TRUE(other.is_explained) << other.note;
 }
 
-TEST(AgentNumbers, AreAmbiguousWithoutProof) {
-  for (const std::string& outer : {kShell, kAgent, kMpirun}) {
-    expect_error(
-        ErrorCode::ambiguous_environment, [&] { of(outer + kComposer); },
-        "generic reports rank=11 world_size=16 local_rank=3", "are not available",
-        "HPCBOOT_METHODS=generic");
-  }
+TEST(AgentNumbers, AreAmbiguousIfTheAncestorsDoNotTell) {
   // A script changed RANK.
   const std::string changed = kAgent + "RANK=0\nLOCAL_RANK=0\n";
   expect_error(
       ErrorCode::ambiguous_environment,
-      [&] { of(kAgent + kComposer, under(kAgent + kComposer, changed)); }, "do not show it");
+      [&] { of(kAgent + kComposer, under(kAgent + kComposer, changed)); },
+      "generic reports rank=11 world_size=16 local_rank=3", "do not show it",
+      "HPCBOOT_METHODS=generic");
+}
+
+// Numbers that a shell has left look the same.
+TEST(AgentNumbers, AreLessThanALaunchWithoutTheAncestors) {
+  for (const std::string& outer : {kShell, kAgent, kMpirun}) {
+    const Resolution r = of(outer + kComposer);
+    EXPECT_NE(r.launcher, "generic");
+    ASSERT_EQ(r.other_sources.size(), 1U);
+    EXPECT_FALSE(r.other_sources[0].is_explained) << r.other_sources[0].note;
+  }
 }
 
 // A worker of DeepSpeed calls `srun -n1`, or mpirun.
