@@ -107,8 +107,10 @@ PY
   root=$BATS_TEST_DIRNAME/../..
   build=${HPCBOOT_BIN_DIR:-$root/build/bin}/..
   sed -n '/^#include <hpcboot\/torch\/estimate.hpp>/,/^```/p' "$root/trainer/sharding.md" | sed '$d' >example.cpp
-  c++ -std=c++17 -I "$root/trainer/include" -o example example.cpp "$build/trainer/torch/libhpcboot_torch.a" \
-    "$build/bootstrap/libhpcboot.a"
+  # Before the archive, whose objects define some of its functions, too, if they are compiled as C++20 for a new LibTorch.
+  # Their members would need LibTorch.
+  c++ -std=c++17 -I "$root/trainer/include" -o example example.cpp -lstdc++ \
+    "$build/trainer/torch/libhpcboot_torch.a" "$build/bootstrap/libhpcboot.a"
   run ./example
   [ "$status" -eq 0 ]
   [[ ${lines[0]} =~ ^data\ [0-9]+\ shard\ [0-9]+\ tensor\ [0-9]+\ pipeline\ [0-9]+:\ [0-9.]+\ GB,\ [0-9.]+\ s$ ]]
