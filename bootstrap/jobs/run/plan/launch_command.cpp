@@ -6,6 +6,7 @@
 #include "granted.hpp"
 #include "hidden_colon.hpp"
 #include "hpcboot/error.hpp"
+#include "layout.hpp"
 #include "srun_command.hpp"
 
 // No command contains the value of a variable: any user of a host can read command lines.
@@ -76,17 +77,6 @@ class Command {
     return tasks_.back() <= tasks_.front() &&
            std::all_of(tasks_.begin(), tasks_.end() - 1,
                        [&](int count) { return count == tasks_.front(); });
-  }
-
-  bool leaves_hosts_out() const {
-    return s_.allocation && s_.allocation->hosts.size() > tasks_.size();
-  }
-
-  std::string host_names() const {
-    std::string names;
-    for (const HostRanks& host : plan_.layout.hosts)
-      names += (names.empty() ? "" : ",") + host.host;
-    return names;
   }
 
   void require(bool is_possible) const {
@@ -205,7 +195,7 @@ class Command {
     add({"mpiexec", "-n", total(), "--ppn", of_each(), "--depth",
          std::to_string(std::int64_t{plan_.layout.threads_per_rank()} * ranks), "--cpu-bind",
          "depth"});
-    if (leaves_hosts_out()) add({"--hosts", host_names()});
+    if (leaves_hosts_out(plan_.layout, s_)) add({"--hosts", host_names(plan_.layout.hosts)});
     if (request_.chdir) add({"--wdir", *request_.chdir});
   }
 

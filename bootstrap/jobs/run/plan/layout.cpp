@@ -195,4 +195,14 @@ int Layout::threads_per_rank() const {
       ->threads;
 }
 
+bool leaves_hosts_out(const Layout& layout, const Surroundings& s) {
+  return s.allocation && s.allocation->hosts.size() > layout.hosts.size();
+}
+
+std::string host_names(const std::vector<HostRanks>& hosts) {
+  std::string names;
+  for (const HostRanks& host : hosts) names += (names.empty() ? "" : ",") + host.host;
+  return names;
+}
+
 }  // namespace hpcboot::run

@@ -6,6 +6,7 @@
 
 #include "core/launchers/slurm_components.hpp"
 #include "hpcboot/error.hpp"
+#include "layout.hpp"
 
 namespace hpcboot::run {
 namespace {
@@ -66,8 +67,10 @@ class SrunCommand {
     if (is_even) {
       add({"--ntasks-per-node=" + std::to_string(tasks.front())});
       plan_.unset.emplace_back(kHostfileVariable);
-      if (s_.allocation && s_.allocation->hosts.size() > hosts_.size())
-        add({"--nodelist=" + names(first, last)});
+      if (leaves_hosts_out(plan_.layout, s_)) {
+        add({"--nodelist=" + host_names({hosts_.begin() + static_cast<std::ptrdiff_t>(first),
+                                         hosts_.begin() + static_cast<std::ptrdiff_t>(last)})});
+      }
     } else {
       arbitrary(tasks);
     }
@@ -78,12 +81,6 @@ class SrunCommand {
     if (request_.chdir) add({"--chdir=" + *request_.chdir});
     if (request_.oversubscribe) add({"--overcommit"});
     if (!protocol_.empty()) add({"--mpi=" + protocol_});
-  }
-
-  std::string names(std::size_t first, std::size_t last) const {
-    std::string names;
-    for (std::size_t i = first; i < last; ++i) names += (names.empty() ? "" : ",") + hosts_[i].host;
-    return names;
   }
 
   // By a file, which is one for all components.
