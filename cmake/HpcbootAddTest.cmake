@@ -37,7 +37,8 @@ function(hpcboot_add_test)
     set(main hpcboot_suite_main)
   endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
-  target_link_libraries(${arg_NAME} PRIVATE ${arg_LIBRARIES} hpcboot_warnings GTest::gmock GTest::gtest ${main})
+  target_link_libraries(${arg_NAME} PRIVATE ${arg_LIBRARIES} hpcboot_test_paths hpcboot_warnings
+    GTest::gmock GTest::gtest ${main})
   target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   # The tested code is optimised. Optimising the tests themselves would double their compile time.
   target_compile_options(${arg_NAME} PRIVATE -O0)

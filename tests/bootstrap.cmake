@@ -51,8 +51,6 @@ if(TARGET write_launcher_table)
 endif()
 # For parsers that are not part of the interface.
 target_include_directories(bootstrap_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
-target_compile_definitions(bootstrap_tests PRIVATE
-  HPCBOOT_BOOTSTRAP_README="${PROJECT_SOURCE_DIR}/bootstrap/README.md")
 
 if(TARGET fmt::fmt)
   hpcboot_add_test(NAME encode_test SOURCES bootstrap/core/encode_test.cpp LIBRARIES hpcboot_text fmt::fmt LABELS unit)
@@ -85,8 +83,6 @@ if(TARGET hpcboot_json AND TARGET hpcboot_store)
       bootstrap/core/resolve_system_calls_test.cpp
       support/unchanged_environment.cpp
     LIBRARIES hpcboot_json hpcboot_store LABELS unit golden)
-  target_compile_definitions(golden_env_tests PRIVATE
-    HPCBOOT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/env")
 endif()
 
 # Files that describe launchers. A separate program, because added launchers are known to the whole process.

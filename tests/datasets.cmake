@@ -3,9 +3,6 @@ if(NOT TARGET hpcboot_datasets)
   return()
 endif()
 
-set(HPCBOOT_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH
-    "Python with torch and torchvision, for the tests that compare with them")
-
 hpcboot_add_test(NAME datasets_test
   SOURCES unit/batch_loader_test.cpp unit/cifar_pickle_test.cpp unit/digits_test.cpp unit/idx_test.cpp
           unit/idx_damage_test.cpp unit/image_samples_test.cpp unit/pictures_test.cpp unit/safetensors_data_test.cpp
@@ -14,13 +11,7 @@ if(HPCBOOT_HAVE_HDF5)
   target_sources(datasets_test PRIVATE unit/hdf5_data_test.cpp unit/hdf5_links_test.cpp unit/in_child_test.cpp
                  support/hdf5_leaks.cpp)
   target_link_libraries(datasets_test PRIVATE hpcboot_hdf5)
-  target_compile_definitions(datasets_test PRIVATE
-    HPCBOOT_TEST_CRASHING_HDF5="${CMAKE_CURRENT_LIST_DIR}/fuzz/corpus/hdf5/crash.h5")
 endif()
-target_compile_definitions(datasets_test PRIVATE
-  HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
-  HPCBOOT_TEST_CIFAR_PICKLES="${CMAKE_CURRENT_LIST_DIR}/support/cifar_pickles.py"
-  HPCBOOT_TEST_INTERPOLATE="${CMAKE_CURRENT_LIST_DIR}/support/interpolate.py")
 
 # The formats that --data reads. With LibTorch in the build these include .pt, and the test links LibTorch.
 set(_formats SOURCES unit/cifar_test.cpp unit/convert_test.cpp unit/formats_test.cpp unit/sequences_test.cpp
@@ -29,6 +20,3 @@ if(HPCBOOT_HAVE_TORCH)
   list(APPEND _formats hpcboot::libtorch SOURCES unit/pt_data_test.cpp)
 endif()
 hpcboot_add_test(NAME formats_test ${_formats} LABELS unit TIMEOUT 120)
-target_compile_definitions(formats_test PRIVATE
-  HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
-  HPCBOOT_TEST_TORCH_SAVE="${CMAKE_CURRENT_LIST_DIR}/support/torch_save.py")

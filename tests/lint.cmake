@@ -7,4 +7,3 @@ hpcboot_add_test(NAME lint_tests
     bootstrap/jobs/lint/script_test.cpp
     bootstrap/jobs/lint/shell_reader_test.cpp
   LIBRARIES hpcboot_lint LABELS unit)
-target_compile_definitions(lint_tests PRIVATE HPCBOOT_LINT_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/lint")

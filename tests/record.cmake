@@ -9,14 +9,12 @@ hpcboot_add_test(NAME record_test LABELS unit
   LIBRARIES hpcboot_record)
 hpcboot_add_test(NAME profile_test SOURCES unit/profile_test.cpp LIBRARIES hpcboot_profile LABELS unit)
 hpcboot_add_test(NAME monitor_test SOURCES unit/monitor_test.cpp LIBRARIES hpcboot_monitor LABELS unit)
-target_compile_definitions(monitor_test PRIVATE HPCBOOT_RUNS_README="${PROJECT_SOURCE_DIR}/runs/README.md")
 if(HPCBOOT_HAVE_TENSORBOARD)
   hpcboot_add_test(NAME wandb_log_test SOURCES unit/wandb_log_test.cpp LIBRARIES hpcboot_export LABELS unit)
   target_include_directories(wandb_log_test SYSTEM PRIVATE ${HPCBOOT_BOOST_CRC_INCLUDE_DIR})
 endif()
 if(TARGET hpcboot_plots)
   hpcboot_add_test(NAME plots_test SOURCES unit/plots_test.cpp LIBRARIES hpcboot_plots LABELS unit)
-  target_compile_definitions(plots_test PRIVATE HPCBOOT_RUNS_README="${PROJECT_SOURCE_DIR}/runs/README.md")
 endif()
 hpcboot_add_test(NAME gpu_sensors_test SOURCES unit/gpu_sensors_test.cpp LIBRARIES hpcboot_monitor LABELS unit)
 hpcboot_use_fake_driver(gpu_sensors_test)
@@ -34,9 +32,6 @@ if(HPCBOOT_HAVE_TENSORBOARD)
        "set_tests_properties(Tensorboard.IsReadByTensorBoard PROPERTIES FIXTURES_REQUIRED pypi)\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake)
   target_sources(record_test PRIVATE unit/tensorboard_test.cpp)
-  target_compile_definitions(record_test PRIVATE
-    HPCBOOT_TENSORBOARD_PYTHON="${HPCBOOT_PYPI_VENV}/bin/python"
-    HPCBOOT_READ_EVENTS="${CMAKE_CURRENT_LIST_DIR}/support/read_events.py")
 endif()
 if(TARGET runtable)
   hpcboot_add_test(NAME runtable_program_test LABELS unit
@@ -44,7 +39,5 @@ if(TARGET runtable)
     LIBRARIES hpcboot_record)
   add_dependencies(runtable_program_test runtable)
   target_compile_definitions(runtable_program_test PRIVATE
-    HPCBOOT_RUNTABLE="$<TARGET_FILE:runtable>"
-    HPCBOOT_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
     HPCBOOT_VERSION="${PROJECT_VERSION}")
 endif()

@@ -17,8 +17,6 @@ hpcboot_add_test(NAME tool_tests
   LIBRARIES hpcboot::bootstrap LABELS unit)
 target_include_directories(tool_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 target_compile_definitions(tool_tests PRIVATE
-  HPCBOOT_DOCTOR_EXPECTED="${CMAKE_CURRENT_SOURCE_DIR}/golden/doctor.expected"
-  HPCBOOT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/env"
   HPCBOOT_PROJECT_VERSION="${PROJECT_VERSION}")
 
 if(TARGET hpcboot)
@@ -35,7 +33,6 @@ if(TARGET hpcboot_jobscripts)
     SOURCES bootstrap/jobs/golden_scripts_test.cpp bootstrap/jobs/jobscripts_test.cpp bootstrap/jobs/probe/probe_test.cpp
       bootstrap/jobs/site_profile_test.cpp
     LIBRARIES hpcboot_jobscripts LABELS unit)
-  target_compile_definitions(jobscripts_test PRIVATE HPCBOOT_JOBSCRIPTS_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/jobscripts")
 endif()
 if(TARGET hpcboot_queue)
   hpcboot_add_test(NAME queue_tests

@@ -3,9 +3,6 @@ if(NOT HPCBOOT_HAVE_TORCH)
   return()
 endif()
 
-set(HPCBOOT_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH
-    "Python with torch and torchvision, for the tests that compare with them")
-
 hpcboot_add_test(NAME torch_test
   SOURCES unit/data_parallel_test.cpp unit/distributed_data_parallel_test.cpp unit/distributed_sampler_test.cpp
           unit/lost_ranks_test.cpp unit/model_outputs_test.cpp unit/models_test.cpp
@@ -14,12 +11,6 @@ hpcboot_add_test(NAME torch_test
   TIMEOUT 400)  # PyTorch's Python and a step of a large model in fp64 take long on a busy machine
 # Not installed.
 target_include_directories(torch_test PRIVATE ${PROJECT_SOURCE_DIR}/trainer/torch ${PROJECT_SOURCE_DIR}/bootstrap)
-# Only for this file: the precompiled header is shared, so definitions of the target would have to be shared, too.
-set_property(SOURCE unit/torch_reference_test.cpp PROPERTY COMPILE_DEFINITIONS
-  HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
-  HPCBOOT_TEST_REFERENCE="${CMAKE_CURRENT_LIST_DIR}/support/torch_reference.py")
-set_property(SOURCE unit/model_outputs_test.cpp PROPERTY COMPILE_DEFINITIONS
-  HPCBOOT_TEST_MODEL_OUTPUTS="${CMAKE_CURRENT_LIST_DIR}/golden/models/outputs.json")
 # Shared by the programs that use LibTorch.
 target_precompile_headers(torch_test PRIVATE <torch/torch.h>)
 hpcboot_unity_build(torch_test 4)
@@ -51,8 +42,6 @@ target_include_directories(ddp_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 if(HPCBOOT_HAVE_CUDA_GRAPHS)
   target_compile_definitions(ddp_test PRIVATE HPCBOOT_HAVE_CUDA)
 endif()
-set_property(SOURCE torch/pytorch/recorded.cpp PROPERTY COMPILE_DEFINITIONS
-  HPCBOOT_TEST_RECORDED="${CMAKE_CURRENT_LIST_DIR}/torch/pytorch/recorded.json")
 target_precompile_headers(ddp_test REUSE_FROM torch_test)
 hpcboot_unity_build(ddp_test 5)
 

@@ -24,9 +24,6 @@ target_precompile_headers(crash_test REUSE_FROM torch_test)
 hpcboot_add_test(NAME optimization_test SOURCES unit/fused_optimizers_test.cpp unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(optimization_test REUSE_FROM torch_test)
-set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
-  HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
-  HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
 # Each test in these bats files is a whole run of the program, so they have their own label. They compute while most other
 # tests wait, so they run beside those on a cluster, and start right after them; those with the same place run one after

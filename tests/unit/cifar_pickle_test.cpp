@@ -10,6 +10,7 @@
 #include "datasets/pickle_values.hpp"
 #include "support/cifar_files.hpp"
 #include "support/expect_error.hpp"
+#include "support/paths.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -65,11 +66,12 @@ TEST(CifarPickle, WhatPython2WroteIsRead) {
 
 TEST(CifarPickle, WhatNumPyWritesIsRead) {
   const test::DataFolder folder;
-  const std::string command =
-      HPCBOOT_TEST_PYTHON " " HPCBOOT_TEST_CIFAR_PICKLES " '" + folder.path().string() + "'";
+  const std::string command = std::string(test::python) + " " +
+                              test::source_file("tests/support/cifar_pickles.py") + " '" +
+                              folder.path().string() + "'";
   const int status = std::system(command.c_str());
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  if (code == 77 || code == 127) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with numpy was not found";
+  if (code == 77 || code == 127) GTEST_SKIP() << test::python << " with numpy was not found";
   ASSERT_EQ(code, 0);
   const auto pickle = [&](const std::string& name) {
     return test::read_text(folder.path() / name);

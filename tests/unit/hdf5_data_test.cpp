@@ -12,6 +12,7 @@
 #include "support/expect_error.hpp"
 #include "support/hdf5_arrays.hpp"
 #include "support/image_sets.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::data {
@@ -98,7 +99,8 @@ TEST(Hdf5Data, AnArrayOfAnotherKindIsAnErrorThatNamesIt) {
 // error instead.
 TEST(Hdf5Data, AFileThatCrashesTheLibraryIsAnError) {
   expect_error(
-      ErrorCode::malformed_data, [] { open_hdf5(HPCBOOT_TEST_CRASHING_HDF5); }, "HDF5",
+      ErrorCode::malformed_data,
+      [] { open_hdf5(test::source_file("tests/fuzz/corpus/hdf5/crash.h5")); }, "HDF5",
       "a complete HDF5 file");
 }
 

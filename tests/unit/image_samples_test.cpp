@@ -15,6 +15,7 @@
 #include <string>
 
 #include "support/data_folder.hpp"
+#include "support/paths.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -157,14 +158,14 @@ TEST_P(InterpolateTest, EqualsPyTorch) {
   const ImageSet set = random_set(3, rows, cols);
   test::DataFolder folder;
   folder.write("in", set.pixels);
-  const std::string command = std::string(HPCBOOT_TEST_PYTHON) + " " + HPCBOOT_TEST_INTERPOLATE +
-                              " " + std::to_string(rows) + " " + std::to_string(cols) + " " +
-                              std::to_string(size) + " < " + (folder.path() / "in").string() +
-                              " > " + (folder.path() / "out").string();
+  const std::string command =
+      std::string(test::python) + " " + test::source_file("tests/support/interpolate.py") + " " +
+      std::to_string(rows) + " " + std::to_string(cols) + " " + std::to_string(size) + " < " +
+      (folder.path() / "in").string() + " > " + (folder.path() / "out").string();
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status));
   if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) {
-    GTEST_SKIP() << HPCBOOT_TEST_PYTHON << " with torch was not found: nothing to compare with";
+    GTEST_SKIP() << test::python << " with torch was not found: nothing to compare with";
   }
   ASSERT_EQ(WEXITSTATUS(status), 0);
   const test::Bytes bytes = folder.read("out");

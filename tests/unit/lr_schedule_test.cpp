@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "loop/train_options.hpp"
+#include "support/paths.hpp"
 #include "support/run_program.hpp"
 
 namespace hpcboot::train {
@@ -34,13 +35,14 @@ TEST(LrSchedule, EqualsPyTorchsSchedulers) {
   const Case cases[] = {{"constant", 6, 0, 1}, {"constant", 9, 4, 1}, {"step", 12, 0, 3},
                         {"step", 12, 2, 3},    {"cosine", 10, 0, 1},  {"cosine", 50, 7, 1},
                         {"linear", 10, 0, 1},  {"linear", 25, 3, 1}};
-  std::vector<std::string> command{HPCBOOT_TEST_PYTHON, HPCBOOT_TEST_LR_SCHEDULES};
+  std::vector<std::string> command{test::python,
+                                   test::source_file("tests/support/lr_schedules.py")};
   for (const Case& c : cases) {
     command.insert(command.end(), {c.schedule, std::to_string(c.steps), std::to_string(c.warmup),
                                    std::to_string(c.decay_every)});
   }
   const auto reference = test::run_program(command, {});
-  if (!reference) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " was not found";
+  if (!reference) GTEST_SKIP() << test::python << " was not found";
   if (reference->exit_code == kSkip) GTEST_SKIP() << reference->text;
   ASSERT_EQ(reference->exit_code, 0) << reference->text;
 

@@ -12,6 +12,7 @@
 #include "models/model.hpp"
 #include "models/transformer.hpp"
 #include "support/formula_values.hpp"
+#include "support/paths.hpp"
 
 namespace hpcboot {
 namespace {
@@ -37,7 +38,8 @@ Recorded recorded_of(const std::string& name, const Json& expected) {
 }
 
 TEST(ModelOutputs, AreThoseOfPyTorchAndTorchvision) {
-  const Json recorded = read_json_file(HPCBOOT_TEST_MODEL_OUTPUTS).at("models");
+  const Json recorded =
+      read_json_file(test::source_file("tests/golden/models/outputs.json")).at("models");
   EXPECT_EQ(recorded.size(), 5U);
   for (const auto& [name, expected] : recorded.items()) {
     const Recorded one = recorded_of(name, expected);

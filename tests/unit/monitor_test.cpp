@@ -12,6 +12,7 @@
 #include "monitor/monitor_row.hpp"
 #include "monitor/sampler.hpp"
 #include "monitor/stragglers.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::monitor {
@@ -195,7 +196,7 @@ TEST(MonitorRow, ALineTellsItsStep) {
 }
 
 TEST(MonitorRow, EveryColumnIsDocumented) {
-  const std::string page = test::read_text(HPCBOOT_RUNS_README);
+  const std::string page = test::read_text(test::source_file("runs/README.md"));
   for (const MonitorColumn& column : kMonitorColumns)
     EXPECT_THAT(page, HasSubstr("`" + std::string(column.name) + "`"));
 }

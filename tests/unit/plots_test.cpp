@@ -11,6 +11,7 @@
 #include "plots/plots.hpp"
 #include "plots/repetitions.hpp"
 #include "plots/run_groups.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::plots {
@@ -89,7 +90,7 @@ TEST(Repetitions, ManyPointsAreMediansOfIntervals) {
 }
 
 TEST(PlotKinds, AreDocumented) {
-  const std::string page = test::read_text(HPCBOOT_RUNS_README);
+  const std::string page = test::read_text(test::source_file("runs/README.md"));
   for (const PlotKind& kind : plot_kinds())
     EXPECT_THAT(page, HasSubstr("\n| `" + kind.name + "` | "));
 }

@@ -1,4 +1,4 @@
-// PyTorch's tensors, compared with the Python at HPCBOOT_TEST_PYTHON.
+// PyTorch's tensors, compared with the Python at test::python.
 #include "datasets/pt_data.hpp"
 
 #include <caffe2/serialize/inline_container.h>
@@ -12,6 +12,7 @@
 #include "datasets/formats.hpp"
 #include "support/expect_error.hpp"
 #include "support/image_sets.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::data {
@@ -24,8 +25,9 @@ using test::TemporaryFolder;
 
 /// The exit code of torch_save.py; 127 if there is no such Python.
 int python(const std::string& verb, const std::filesystem::path& path) {
-  const std::string command =
-      HPCBOOT_TEST_PYTHON " " HPCBOOT_TEST_TORCH_SAVE " " + verb + " '" + path.string() + "'";
+  const std::string command = std::string(test::python) + " " +
+                              test::source_file("tests/support/torch_save.py") + " " + verb + " '" +
+                              path.string() + "'";
   const int status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -38,7 +40,7 @@ TEST(PtData, WhatPythonSavedIsRead) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "set.pt").string();
   const int code = python("save", file);
-  if (is_missing(code)) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with torch was not found";
+  if (is_missing(code)) GTEST_SKIP() << test::python << " with torch was not found";
   ASSERT_EQ(code, 0);
   const auto train = open_dataset(file, Split::train);
   EXPECT_EQ(train->count(), 5);
@@ -58,14 +60,14 @@ TEST(PtData, PythonReadsWhatWasWritten) {
   write_pt(file, CountingSet(37), CountingSet(11), [&](std::int64_t images) { written += images; });
   EXPECT_EQ(written, 48);
   const int code = python("load", file);
-  if (is_missing(code)) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with torch was not found";
+  if (is_missing(code)) GTEST_SKIP() << test::python << " with torch was not found";
   EXPECT_EQ(code, 0);
 }
 
 TEST(PtData, WhatIsNoDataSetIsAnError) {
   const TemporaryFolder folder;
   const int code = python("odd", folder.path());
-  if (is_missing(code)) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with torch was not found";
+  if (is_missing(code)) GTEST_SKIP() << test::python << " with torch was not found";
   ASSERT_EQ(code, 0);
   const struct {
     const char* name;
@@ -147,7 +149,7 @@ TEST(PtData, ViewsOfOneRecordAreReadAsTheirArrays) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "views.pt").string();
   const int code = python("views", file);
-  if (is_missing(code)) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with torch was not found";
+  if (is_missing(code)) GTEST_SKIP() << test::python << " with torch was not found";
   ASSERT_EQ(code, 0);
   const auto read = [array_file = open_pt(file)](const std::string& name, std::int64_t values,
                                                  const std::vector<RowRun>& runs) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "json/bounded_json.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::record {
@@ -16,7 +17,8 @@ using test::TemporaryFolder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kGolden = HPCBOOT_GOLDEN_DIR "/runtable";
+const std::string kGolden = test::source_file("tests/golden/runtable");
+const std::string kRuntable = test::built_file("bin/runtable");
 
 struct Result {
   int exit_code;
@@ -29,8 +31,8 @@ Result runtable(const std::string& folder, const std::string& arguments) {
   const TemporaryFolder temporary;
   const std::string out = (temporary.path() / "out").string();
   const std::string err = (temporary.path() / "err").string();
-  const std::string command = "cd '" + folder + "' && '" HPCBOOT_RUNTABLE "' " + arguments + " >'" +
-                              out + "' 2>'" + err + "'";
+  const std::string command =
+      "cd '" + folder + "' && '" + kRuntable + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
   const int status = std::system(command.c_str());
   return {WEXITSTATUS(status), read_text(out), read_text(err)};
 }
@@ -39,15 +41,15 @@ TEST(RuntableProgram, PrintsTheGoldenTableInEveryFormat) {
   for (const std::string format : {"table", "md", "csv", "json", "html"}) {
     const Result result = runtable(kGolden, "--format " + format);
     EXPECT_EQ(result.exit_code, 0);
-    EXPECT_EQ(result.out, read_text(std::string(kGolden) + "/expected." + format)) << format;
-    EXPECT_EQ(result.err, read_text(std::string(kGolden) + "/expected.stderr"));
+    EXPECT_EQ(result.out, read_text(kGolden + "/expected." + format)) << format;
+    EXPECT_EQ(result.err, read_text(kGolden + "/expected.stderr"));
   }
 }
 
 TEST(RuntableProgram, TheDefaultsAreRunsAndTable) {
   const Result result = runtable(kGolden, "");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.out, read_text(std::string(kGolden) + "/expected.table"));
+  EXPECT_EQ(result.out, read_text(kGolden + "/expected.table"));
 }
 
 TEST(RuntableProgram, TakesRunFolders) {
@@ -107,8 +109,7 @@ TEST(RuntableProgram, HelpAndVersionGoToStdout) {
 }
 
 TEST(RuntableProgram, AFullDiskIsAFailure) {
-  const std::string command =
-      "'" HPCBOOT_RUNTABLE "' '" + std::string(kGolden) + "/runs' >/dev/full 2>/dev/null";
+  const std::string command = "'" + kRuntable + "' '" + kGolden + "/runs' >/dev/full 2>/dev/null";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
+#include "support/paths.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -167,10 +168,11 @@ TEST(Tensorboard, IsReadByTensorBoard) {
     resumed.add(StepMetrics{2, 4, 0.5, 1e-4, 640, 0.01, 0.1});
     resumed.add_end(true);
   }
+  const std::string pypi_python = test::built_file("tests/pypi-venv/bin/python");
   const auto read = test::run_program(
-      {HPCBOOT_TENSORBOARD_PYTHON, HPCBOOT_READ_EVENTS, folder.path().string()}, {});
+      {pypi_python, test::source_file("tests/support/read_events.py"), folder.path().string()}, {});
   if (!read || read->exit_code != 0) {
-    GTEST_SKIP() << "no Python with the package tensorboard at " HPCBOOT_TENSORBOARD_PYTHON;
+    GTEST_SKIP() << "no Python with the package tensorboard at " << pypi_python;
   }
   EXPECT_THAT(read->text, HasSubstr("step/loss 1 2.5\nstep/loss 2 1.25\nstep/loss 3 0.833333\n"));
   EXPECT_THAT(read->text, HasSubstr("step/loss 4 0.5\n"));

@@ -1,4 +1,4 @@
-// Comparison with PyTorch and torchvision of the Python at HPCBOOT_TEST_PYTHON, at test time.
+// Comparison with PyTorch and torchvision of the Python at test::python, at test time.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <torch/torch.h>
@@ -20,6 +20,7 @@
 #include "models/model.hpp"
 #include "models/transformer.hpp"
 #include "support/formula_values.hpp"
+#include "support/paths.hpp"
 
 namespace hpcboot {
 namespace {
@@ -33,7 +34,9 @@ struct Output {
 };
 
 Output run_reference(const std::string& arguments) {
-  const std::string command = HPCBOOT_TEST_PYTHON " " HPCBOOT_TEST_REFERENCE " " + arguments;
+  const std::string command = std::string(test::python) + " " +
+                              test::source_file("tests/support/torch_reference.py") + " " +
+                              arguments;
   Output output;
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return output;
@@ -42,7 +45,7 @@ Output run_reference(const std::string& arguments) {
   const int status = pclose(pipe);
   output.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   // The shell's exit code if that Python is missing.
-  if (output.exit_code == 127) output = {kSkip, HPCBOOT_TEST_PYTHON " was not found"};
+  if (output.exit_code == 127) output = {kSkip, std::string(test::python) + " was not found"};
   return output;
 }
 

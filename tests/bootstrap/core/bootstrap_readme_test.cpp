@@ -10,6 +10,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "hpcboot/scheduler.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 // bootstrap/README.md is the reference for launchers: its tables must match the code.
@@ -20,7 +21,7 @@ using Row = std::vector<std::string>;
 
 // The cells of each table row, trimmed and without backquotes.
 std::vector<Row> table_after(const std::string& heading) {
-  const std::string text = test::read_text(HPCBOOT_BOOTSTRAP_README);
+  const std::string text = test::read_text(test::source_file("bootstrap/README.md"));
   const std::size_t begin = text.find("\n## " + heading + "\n");
   EXPECT_NE(begin, std::string::npos) << heading;
   std::istringstream lines(text.substr(begin + 1));

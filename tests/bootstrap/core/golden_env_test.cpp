@@ -13,6 +13,7 @@
 #include "json/resolution_json.hpp"
 #include "rendezvous/launch_identity.hpp"
 #include "rendezvous/store/rendezvous.hpp"
+#include "support/paths.hpp"
 
 // Environments captured from real launches, or written from documentation if no launch was possible
 // (see PROVENANCE.md in each), one folder per launch, one file per rank: every rank resolves to the
@@ -53,7 +54,7 @@ bool unknown(const Json& value) {
 
 class Golden : public testing::TestWithParam<std::string> {
  protected:
-  std::vector<Rank> ranks_ = load(fs::path(HPCBOOT_GOLDEN_DIR) / GetParam());
+  std::vector<Rank> ranks_ = load(fs::path(test::golden_environments()) / GetParam());
 };
 
 TEST_P(Golden, EveryRankIsAsExpected) {
@@ -170,7 +171,7 @@ bool is_known_here(const fs::path& folder) {
 
 std::vector<std::string> folders() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+  for (const auto& entry : fs::directory_iterator(test::golden_environments())) {
     if (is_known_here(entry.path())) names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());

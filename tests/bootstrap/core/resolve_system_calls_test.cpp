@@ -18,6 +18,7 @@
 #include <functional>
 
 #include "json/capture_folder.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 // resolve() does not fork, contact anything or read any file except the nodefile: it runs in a
@@ -130,7 +131,7 @@ TEST_F(ResolveSystemCalls, TheFilterStopsAForkAndAFile) {
 
 TEST_F(ResolveSystemCalls, NoneForAnyCapturedEnvironment) {
   std::vector<CapturedRank> ranks;
-  for (const auto& folder : std::filesystem::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+  for (const auto& folder : std::filesystem::directory_iterator(test::golden_environments())) {
     for (const std::string& name : list_capture(folder.path().string())) {
       CapturedRank rank = read_captured_rank(folder.path().string(), name);
       if (!rank.options.allocation.nodefile) ranks.push_back(std::move(rank));

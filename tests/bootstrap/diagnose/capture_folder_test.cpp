@@ -11,6 +11,7 @@
 #include "json/facts_json.hpp"
 #include "json/resolution_json.hpp"
 #include "support/expect_error.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot {
@@ -192,7 +193,7 @@ TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {
 // Redaction removes nothing that a resolution depends on.
 TEST(CaptureFolder, GoldenCasesResolveTheSameWhenRedacted) {
   int checked = 0;
-  for (const auto& folder : std::filesystem::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+  for (const auto& folder : std::filesystem::directory_iterator(test::golden_environments())) {
     for (const std::string& name : list_capture(folder.path())) {
       const CapturedRank rank = read_captured_rank(folder.path(), name);
       const auto answer = [&](const Env& env) {
@@ -234,7 +235,7 @@ CapturedRank with_hosts_of(const std::string& word, const std::set<std::string>&
 
 TEST(CaptureFolder, GoldenCasesResolveTheSameWhateverTheirHostsAreCalled) {
   int checked = 0;
-  for (const auto& folder : std::filesystem::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+  for (const auto& folder : std::filesystem::directory_iterator(test::golden_environments())) {
     const CapturedRank first =
         read_captured_rank(folder.path(), list_capture(folder.path()).front());
     std::set<std::string> letters;  // "n" of n1
@@ -267,7 +268,7 @@ TEST(CaptureFolder, GoldenCasesResolveTheSameWhateverTheirHostsAreCalled) {
 // fail here, decide whether they are secrets.
 TEST(CaptureFolder, GoldenCasesKeepEveryVariable) {
   int checked = 0;
-  for (const auto& folder : std::filesystem::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+  for (const auto& folder : std::filesystem::directory_iterator(test::golden_environments())) {
     for (const std::string& name : list_capture(folder.path())) {
       const Env env = read_captured_rank(folder.path(), name).env;
       const Env redacted = redact(env, Keep::all_variables);

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 // Each check with described environments and machines: what it reports, and when it reports
@@ -389,7 +390,7 @@ TEST(Doctor, SaysWhatWasRead) {
       if (!finding.remedy.empty()) said += "  do: " + finding.remedy + "\n";
     }
   }
-  EXPECT_EQ(said, test::read_text(HPCBOOT_DOCTOR_EXPECTED));
+  EXPECT_EQ(said, test::read_text(test::source_file("tests/golden/doctor.expected")));
 }
 
 TEST(Doctor, OfAForeignEnvironmentItLooksAtNothingElse) {

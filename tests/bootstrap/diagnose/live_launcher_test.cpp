@@ -3,6 +3,7 @@
 #include "core/schedulers/read_file.hpp"
 #include "diagnose/doctor/mpi_family.hpp"
 #include "hpcboot/doctor.hpp"
+#include "support/paths.hpp"
 
 // What doctor reports about the launcher that started a rank, with environments captured under real
 // ones.
@@ -12,7 +13,7 @@ namespace {
 using doctor::Mpi;
 
 std::string captured(const std::string& job) {
-  return read_file(HPCBOOT_GOLDEN_DIR "/" + job + "/rank0.env").value_or("");
+  return read_file(test::golden_environments() + "/" + job + "/rank0.env").value_or("");
 }
 
 // "ok: message; remedy", or empty if the check has no finding.

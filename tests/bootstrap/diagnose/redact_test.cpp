@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hpcboot/scheduler.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot {
@@ -366,7 +367,7 @@ TEST(Redact, KeepsEveryVariableThatTheLibraryReads) {
   // Variables of no launcher: arrays and CI systems place no process, and an unknown launcher has
   // no names yet.
   const std::set<std::string> others = {"arrays_and_ci", "unknown_launcher"};
-  const fs::path core = fs::path(HPCBOOT_BOOTSTRAP_README).parent_path() / "core";
+  const fs::path core = test::source_file("bootstrap/core");
   int found = 0;
   for (const fs::path& folder : {core, core / "launchers", core / "schedulers"}) {
     for (const auto& entry : fs::directory_iterator(folder)) {

@@ -7,6 +7,7 @@
 
 #include "hpcboot/allocation.hpp"
 #include "hpcboot/resolve.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 // What a launch that is started inside another one must not inherit, and what it must.
@@ -92,7 +93,8 @@ TEST(Sanitize, AllUnsetsTheJobToo) {
 // The essential property, for every environment that was captured from a real launch.
 TEST(Sanitize, NobodyPlacedTheProcessAfterwards) {
   int environments = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(test::golden_environments())) {
     if (entry.path().extension() != ".env") continue;
     ++environments;
     const Env env = Env::parse(test::read_text(entry.path()));

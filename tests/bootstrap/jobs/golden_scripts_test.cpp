@@ -6,6 +6,7 @@
 
 #include "jobs/job_script.hpp"
 #include "jobs/site_library.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 // The scripts of tests/golden/jobscripts, rendered with the options of its script `render`.
@@ -58,9 +59,10 @@ std::string without_arguments(std::string text) {
 
 TEST(GoldenScripts, AreRenderedByteByByte) {
   const SiteLibrary library(Env(std::map<std::string, std::string>{
-      {"XDG_CONFIG_HOME", std::string(HPCBOOT_JOBSCRIPTS_DIR) + "/config"}}));
+      {"XDG_CONFIG_HOME", test::source_file("tests/golden/jobscripts/config")}}));
   std::set<std::string> sites;
-  for (const auto& entry : fs::recursive_directory_iterator(HPCBOOT_JOBSCRIPTS_DIR)) {
+  for (const auto& entry :
+       fs::recursive_directory_iterator(test::source_file("tests/golden/jobscripts"))) {
     const std::string suffix = entry.path().extension();
     if (suffix != ".sh" && suffix != ".yaml") continue;
     const std::string name = entry.path().parent_path().filename();

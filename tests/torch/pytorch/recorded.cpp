@@ -9,13 +9,15 @@
 #include "hpcboot/torch/collectives.hpp"
 #include "hpcboot/torch/unique_parameters.hpp"
 #include "json/bounded_json.hpp"
+#include "support/paths.hpp"
 
 namespace hpcboot::pytorch {
 namespace {
 
 /// Where HPCBOOT_TEST_RECORDED is recorded.json.
 const Json& recorded() {
-  static const Json file = read_json_file(HPCBOOT_TEST_RECORDED).at("scenarios");
+  static const Json file =
+      read_json_file(test::source_file("tests/torch/pytorch/recorded.json")).at("scenarios");
   return file;
 }
 

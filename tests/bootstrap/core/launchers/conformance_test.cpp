@@ -11,6 +11,7 @@
 #include "hpcboot/resolve.hpp"
 #include "hpcboot/sanitize.hpp"
 #include "json/capture_folder.hpp"
+#include "support/paths.hpp"
 
 // Requirements for every launcher: its list of variables is complete, its mark differs from an
 // ordinary environment, an incomplete set is refused, and capture, replay and sanitize follow from
@@ -71,7 +72,7 @@ std::string chosen(const Env& env, const Facts& facts, const ResolveOptions& opt
 
 std::vector<Example> examples_of(const std::string& launcher) {
   std::vector<Example> examples;
-  for (const auto& entry : fs::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+  for (const auto& entry : fs::directory_iterator(test::golden_environments())) {
     if (!entry.is_directory()) continue;
     const std::string folder = entry.path().string();
     for (const std::string& name : list_capture(folder)) {

@@ -5,6 +5,7 @@
 
 #include "broken_scripts.hpp"
 #include "jobs/lint/lint.hpp"
+#include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
 // Whole scripts: NAME.job and NAME.expected, the output of `hpcboot lint`; none for a good script.
@@ -15,7 +16,8 @@ TEST(LintGolden, ScriptsGiveWhatIsExpected) {
   int good = 0;
   int bad = 0;
   std::set<std::string> rules_seen;
-  for (const auto& entry : std::filesystem::directory_iterator(HPCBOOT_LINT_DIR)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(test::source_file("tests/golden/lint"))) {
     if (entry.path().extension() != ".job") continue;
     const std::string name = entry.path().filename();
     std::string found;
@@ -46,7 +48,7 @@ TEST(LintGolden, WhatIsSaidOfBrokenScriptsIsWhatWasRead) {
       if (finding.rule == one.rule) said += format_text(one.rule, finding).str();
     }
   }
-  EXPECT_EQ(said, test::read_text(std::string(HPCBOOT_LINT_DIR) + "/every_rule.expected"));
+  EXPECT_EQ(said, test::read_text(test::source_file("tests/golden/lint/every_rule.expected")));
 }
 
 }  // namespace
