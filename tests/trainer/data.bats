@@ -45,6 +45,27 @@ PY
   [ "$(wc -l <losses.mnist)" -eq 11 ]
 }
 
+@test "floats that are not from 0 to 1 are trained on, with a warning" {
+  for scale in 1 255; do
+    python3 - "$scale" <<'PY'
+import array, json, struct, sys
+header, blob = {}, b""
+for name, kind, shape, data in (
+    ("images", "F32", [32, 1, 8, 8], array.array("f", [i % 97 / 96 * int(sys.argv[1]) for i in range(2048)])),
+    ("labels", "U8", [32], bytes(i % 10 for i in range(32)))):
+    for half in ("train", "test"):
+        header[f"{half}/{name}"] = {"dtype": kind, "shape": shape, "data_offsets": [len(blob), len(blob) + len(bytes(data))]}
+        blob += bytes(data)
+text = json.dumps(header).encode()
+open(f"{sys.argv[1]}.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + blob)
+PY
+    # shellcheck disable=SC2086
+    "$trainer" $model --data $scale.safetensors --epochs 1 >out.$scale
+  done
+  run ! grep -q warning: out.1
+  grep -q "^warning: the pixels of '255.safetensors' are from 0 to 255, but floats are expected from 0 to 1: --task mnist" out.255
+}
+
 @test "convert overwrites nothing without --force, and names the accepted formats" {
   "$trainer" convert synthetic:20x1x8x8 a.safetensors
   run "$trainer" convert synthetic:20x1x8x8 a.safetensors

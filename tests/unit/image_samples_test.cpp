@@ -369,5 +369,32 @@ TEST(ImageSamples, HaveAChecksumOfAllLabels) {
   EXPECT_NE(sum(labels).second, before.second);
 }
 
+/// Two images of 1 x 2 floats.
+class FloatSet : public Dataset {
+ public:
+  explicit FloatSet(std::array<float, 4> pixels)
+      : Dataset(2, ImageShape{1, 1, 2}, PixelType::f32), pixels_(pixels) {}
+
+ private:
+  void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
+                    std::uint8_t* labels) const override {
+    for (std::int64_t i = 0; i < number; ++i) {
+      std::memcpy(pixels + i * 8, pixels_.data() + indices[i] * 2, 8);
+      labels[i] = 0;
+    }
+  }
+
+  std::array<float, 4> pixels_;
+};
+
+TEST(UnusualPixels, AreFloatsThatAreNotFrom0To1) {
+  EXPECT_EQ(unusual_pixels(FloatSet({0, 1, 0.5F, 0.25F})), std::nullopt);
+  EXPECT_EQ(unusual_pixels(FloatSet({0, NAN, 0.5F, 1})), std::nullopt);
+  EXPECT_EQ(unusual_pixels(FloatSet({0.5F, 0, 255, 1})), std::pair(0.0F, 255.0F));
+  EXPECT_EQ(unusual_pixels(FloatSet({7, 8, 9, 8})), std::pair(7.0F, 9.0F));
+  EXPECT_EQ(unusual_pixels(FloatSet({NAN, 0.5F, -2, 0.75F})), std::pair(-2.0F, 0.75F));
+  EXPECT_EQ(unusual_pixels(MemoryDataset(random_set(2, 2, 2))), std::nullopt) << "bytes";
+}
+
 }  // namespace
 }  // namespace hpcboot::data

@@ -1,6 +1,8 @@
 #include "datasets/image_samples.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -89,6 +91,21 @@ std::string ImageSamples::checksum() const {
 std::string ImageSamples::checksum_of_labels() const {
   const std::vector<std::uint8_t>* labels = set_->labels();
   return labels == nullptr ? "" : checksum_text(checksum_of(*labels));
+}
+
+std::optional<std::pair<float, float>> unusual_pixels(const Dataset& set) {
+  if (set.pixel_type() != PixelType::f32) return std::nullopt;
+  const std::vector<std::int64_t> indices = spread_indices(set.count());
+  std::vector<float> pixels(indices.size() * static_cast<std::size_t>(set.shape().pixels()));
+  std::vector<std::uint8_t> labels(indices.size());
+  set.read(indices.data(), static_cast<std::int64_t>(indices.size()),
+           reinterpret_cast<std::uint8_t*>(pixels.data()), labels.data());
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::pair range(kInfinity, -kInfinity);
+  for (const float pixel : pixels)
+    range = {std::fmin(range.first, pixel), std::fmax(range.second, pixel)};
+  if (range.first >= 0 && range.second <= 1) return std::nullopt;
+  return range;
 }
 
 }  // namespace hpcboot::data

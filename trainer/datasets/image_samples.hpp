@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "datasets/augmentation.hpp"
 #include "datasets/dataset.hpp"
@@ -40,5 +42,10 @@ class ImageSamples : public Samples {
   ImageOptions options_;
   ImageTransform transform_;
 };
+
+/// The least and the greatest pixel of some images, ignoring NaNs, if they are floats that are not
+/// all from 0 to 1: such a set is probably normalised already, or holds bytes as floats.
+/// @throws Error{malformed_data, unreadable_file} if a file turns out to be damaged
+std::optional<std::pair<float, float>> unusual_pixels(const Dataset& set);
 
 }  // namespace hpcboot::data

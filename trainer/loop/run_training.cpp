@@ -166,6 +166,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   const Json& identity = own.identity;
   SharedResume resumed = resume_together(options, own, report.holder(), communicator);
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
+  if (const std::string found = task->warning(); !found.empty()) report.note("warning: " + found);
   for (const std::string& note : resumed.notes) report.note(note);
   if (const std::string note = unused_options(options, facts.mode); !note.empty())
     report.note(note);

@@ -35,12 +35,24 @@ void require_channels(const data::Dataset& set, const data::Normalization& norma
               "name a set of such images, or use --task mnist, which takes any number of channels");
 }
 
+/// An image whose pixels are bytes is divided by 255 first; floats are taken as they are.
+std::string warning_about(const data::Dataset& set, const train::TrainOptions& options) {
+  const auto range = data::unusual_pixels(set);
+  if (!range) return "";
+  return fmt::format(
+      "the pixels of '{}' are from {:.3g} to {:.3g}, but floats are expected from 0 to 1: --task "
+      "{} subtracts the mean and "
+      "divides by the standard deviation of such images",
+      options.data, range->first, range->second, options.task);
+}
+
 }  // namespace
 
 struct ImageClassification::Data {
   std::shared_ptr<const data::Dataset> train, test;
   std::int64_t classes = 0;
   data::ImageOptions images;
+  std::string warning;
 
   std::unique_ptr<const data::Samples> train_samples() const {
     return std::make_unique<data::ImageSamples>(train, images);
@@ -58,6 +70,7 @@ struct ImageClassification::Data {
     data.train = data::open_dataset(options.data, data::Split::train, options.limit_samples);
     data.test = data::open_dataset(options.data, data::Split::test, options.limit_samples);
     data::check_splits(*data.train, *data.test, options.data);
+    data.warning = warning_about(*data.train, options);
     data.images.size = options.image_size;
     data.classes = std::max(data.train->classes(), data.test->classes());
     data.images.normalization = normalization(data.classes);
@@ -84,7 +97,8 @@ ImageClassification::ImageClassification(const train::TrainOptions& options, Dat
       checkpointed_(options.checkpoint_activations),
       channels_(data.train->shape().channels),
       classes_(data.classes),
-      images_(std::move(data.images)) {}
+      images_(std::move(data.images)),
+      warning_(std::move(data.warning)) {}
 
 std::shared_ptr<models::Model> ImageClassification::make_model() const {
   return models::make_model(model_, {channels_, classes_, images_.size, checkpointed_});

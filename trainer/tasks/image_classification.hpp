@@ -14,6 +14,7 @@ class ImageClassification : public Task {
                       data::Normalization (*normalization)(std::int64_t classes),
                       torch::Device device);
 
+  std::string warning() const override { return warning_; }
   std::shared_ptr<models::Model> make_model() const override;
   Example prepare(std::vector<torch::Tensor> parts) const override;
   torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& target) const override;
@@ -30,6 +31,7 @@ class ImageClassification : public Task {
   std::int64_t channels_;
   std::int64_t classes_;
   data::ImageOptions images_;
+  std::string warning_;
 };
 
 /// Applies the conversion of data::ImageTransform on the device of the pixels.

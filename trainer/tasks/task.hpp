@@ -33,6 +33,10 @@ class Task {
   const data::Samples& train_samples() const { return *train_; }
   const data::Samples& validation_samples() const { return *validation_; }
 
+  /// What is unusual in the samples and may be a mistake, for the user to see at the start; empty
+  /// if nothing is.
+  virtual std::string warning() const { return ""; }
+
   /// A model with new weights, drawn from LibTorch's default generator. Called once per replica.
   virtual std::shared_ptr<models::Model> make_model() const = 0;
 
