@@ -6,9 +6,9 @@
 hosts=()           # [user@]host as ssh accepts it, each once, in the order of the file
 declare -A slots_of # by the same names
 
-# hosts_file_error FILE NUMBER LINE EXPECTED
+# hosts_file_error FILE NUMBER LINE EXPECTED [REMEDY]
 hosts_file_error() {
-  print_error "line $2 of $1: '${3:0:200}'" "$4" "correct that line"
+  print_error "line $2 of $1: '${3:0:200}'" "$4" "${5:-correct that line}"
   exit 2
 }
 
@@ -75,12 +75,18 @@ read_hosts() {
     for key in ${pairs[@]+"${pairs[@]}"}; do
       value=${key#*=}
       [[ $key =~ ^[A-Za-z_-]+=[^=]+$ ]] || hosts_file_error "$file" $number "$text" "$form"
-      case ${key%%=*} in
-        slots) slots=$value ;;
-        max_slots | max-slots) max_slots=$value ;;
-        user_name | user-name | username)
+      key=${key%%=*}
+      case ${key//-/_} in # as in bootstrap/core/schedulers/hostfile.cpp
+        slots | cpu | count) slots=$value ;;
+        max_slots | slots_max | max_cpu | cpu_max | max_count | count_max) max_slots=$value ;;
+        user_name | username | user)
           is_user_name "$value" || hosts_file_error "$file" $number "$text" "$user_form"
           user=$value
+          ;;
+        boards | sockets | sockets_per_board | cores | cores_per_socket | cpu_set | port | binding | ifname) ;;
+        *)
+          hosts_file_error "$file" $number "$text" "a setting of Open MPI or MPICH, such as slots=4, max_slots=8 or user=me" \
+            "correct that line; slots= is the number of ranks of a host, usually that of its GPUs"
           ;;
       esac
     done

@@ -41,7 +41,7 @@ refused() {
 
 @test "a bad line of the hosts file is named, with exit code 2, before anything is done" {
   for line in 'lab1 slots=two' 'lab1:0' '-oProxyCommand=touch' '+n0' '^lab1' 'lab1 lab2' 'lab1;reboot' \
-    'a b@lab1' 'lab1 slots=4 max_slots=2' 'lab1 slots'; do
+    'a b@lab1' 'lab1 slots=4 max_slots=2' 'lab1 slots' 'lab1 slot=2' 'lab1 gpus=2' 'lab1 cpu=3 cpu-max=2'; do
     refused "$line"
     [[ $output == *"line 2 of $hosts: '$line'"* ]]
   done
@@ -55,7 +55,7 @@ refused() {
 @test "users and hosts that ssh or a shell would read in another way are refused" {
   long=$(printf 'a%.0s' {1..300})
   for name in -oProxyCommand -l -x 'a;b' 'a$(b)' 'a"b' "a'b" 'a\b' 'a%h' 'a*' 'a/b' '1st' '$' 'a$b' "${long:0:65}" $'a\eb' 'ü'; do
-    for key in user_name user-name username; do refused "lab1 $key=$name"; done
+    for key in user_name user-name username user; do refused "lab1 $key=$name"; done
     refused "$name@lab1"
   done
   for host in "$long" 'lab1..org' '.lab1' 'la*b' 'lab%h' 'lab1/x' 'a@b@lab1' '[::1' '-lab1' '[-x]:2' 'lab1$' $'lab\e1' \

@@ -1,13 +1,26 @@
 #include "hpcboot/hostfile.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
 #include "host_lines.hpp"
 
-// Open MPI's grammar: orte/util/hostfile and prte/util/hostfile ("slots", "max_slots" or
-// "max-slots", "username", "user_name" or "user-name", spaces around "=" allowed; "user@host").
-// MPICH's: src/pm/hydra, "host:processes", and settings such as user=, binding= and ifname= after
-// it.
+// Open MPI's grammar: orte/util/hostfile and prte/util/hostfile (the keys are in hostfile_lex.l,
+// "-" and "_" in them are the same; spaces around "=" allowed; "user@host"). MPICH's: src/pm/hydra,
+// "host:processes", and settings such as user=, binding= and ifname= after it.
 namespace hpcboot {
 namespace {
+
+bool is_one_of(std::string_view key, std::initializer_list<std::string_view> keys) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+// What else the launchers know. Both refuse other keys: most are mistakes, such as gpus=.
+bool is_of_no_interest(std::string_view key) {
+  return is_one_of(key, {"boards", "sockets", "sockets_per_board", "cores", "cores_per_socket",
+                         "cpu_set", "port", "binding", "ifname"});
+}
 
 class Line {
  public:
@@ -79,16 +92,23 @@ class Line {
 
   void read_settings(int& slots, std::string_view& user) {
     std::optional<int> max_slots;
-    for (std::string_view key = next_word(); !key.empty(); key = next_word()) {
-      if (!is_host(key) || next_word() != "=") fail();
+    for (std::string_view word = next_word(); !word.empty(); word = next_word()) {
+      if (!is_host(word) || next_word() != "=") fail();
       const std::string_view value = next_word();
       if (value.empty() || value == "=") fail();
-      if (key == "slots") {
+      std::string key(word);
+      std::replace(key.begin(), key.end(), '-', '_');
+      if (is_one_of(key, {"slots", "cpu", "count"})) {
         slots = number_of(value, 1);
-      } else if (key == "max_slots" || key == "max-slots") {
+      } else if (is_one_of(key, {"max_slots", "slots_max", "max_cpu", "cpu_max", "max_count",
+                                 "count_max"})) {
         max_slots = number_of(value, 1);
-      } else if (key == "username" || key == "user_name" || key == "user-name" || key == "user") {
+      } else if (is_one_of(key, {"username", "user_name", "user"})) {
         user = user_of(value);
+      } else if (!is_of_no_interest(key)) {
+        fail(
+            "a setting of Open MPI or MPICH, such as slots=4, max_slots=8 or user=me",
+            "correct that line; slots= is the number of ranks of a host, usually that of its GPUs");
       }
     }
     if (max_slots && *max_slots < slots) fail();

@@ -11,7 +11,8 @@ namespace hpcboot {
 /// are added up, so that a PBS nodefile is also a valid hostfile. `#` starts a comment; empty lines
 /// are skipped. Hosts may be names or addresses; an IPv6 address with a number is written
 /// "[fd00::1]:4". A host may have a user: "bob@n1", "n1 username=bob" (Open MPI) or "n1 user=bob"
-/// (MPICH). max_slots is checked against slots and then discarded.
+/// (MPICH). max_slots is checked against slots and then discarded. Settings that neither launcher
+/// knows are errors.
 /// @param name the file name, for the message.
 /// @throws Error{malformed_file} naming the line; also for Open MPI's relative ("+n0") and
 /// excluding ("^n1") entries, which have no meaning without the allocation they refer to.

@@ -20,6 +20,28 @@ TEST(Hostfile, OpenMpisForm) {
   EXPECT_THAT(hosts.slots, ElementsAre(4, 2, 1, 1));
 }
 
+TEST(Hostfile, OtherKeysOfOpenMpi) {
+  const Nodefile hosts = parse_hostfile(
+      "n1 cpu=4 cpu_max=8\nn2 count=2 sockets=1 cores_per_socket=8 port=2222\nn3 slots=3 "
+      "slots-max=3\n",
+      "hosts");
+  EXPECT_THAT(hosts.slots, ElementsAre(4, 2, 3));
+  for (const char* too_many :
+       {"n1 cpu=4 slots_max=3", "n1 count=4 max-count=3", "n1 slots=4 max_cpu=3"}) {
+    expect_error(
+        ErrorCode::malformed_file, [&] { parse_hostfile(too_many, "hosts"); }, too_many);
+  }
+}
+
+TEST(Hostfile, AKeyThatNoLauncherKnowsIsAnError) {
+  for (const char* line :
+       {"n1 slot=2", "n1 gpus=2", "n1 Slots=2", "n1 slots=2 ppn=2", "rank 0=n1 slot=1"}) {
+    expect_error(
+        ErrorCode::malformed_file, [&] { parse_hostfile(line, "hosts"); }, line,
+        "a setting of Open MPI or MPICH");
+  }
+}
+
 TEST(Hostfile, MpichsForm) {
   const Nodefile hosts = parse_hostfile("n1:4\nn2.cluster:2 binding=user:0,1\nn3\n", "hosts");
   EXPECT_THAT(hosts.hosts, ElementsAre("n1", "n2.cluster", "n3"));
