@@ -8,6 +8,7 @@
 #include "hpcboot/launcher_files.hpp"
 #include "hpcboot/version.hpp"
 #include "options/help.hpp"
+#include "options/wrong_value.hpp"
 #include "text/style.hpp"
 #include "verbs.hpp"
 
@@ -44,7 +45,12 @@ int run(int argc, char** argv) {
     print_help(hpcboot::err(), STDERR_FILENO);
     return kWrongUsage;
   }
-  const std::string name = argv[1];
+  std::string name = argv[1];
+  Arguments arguments(argv + 2, argv + argc);
+  if (name == "help" && !arguments.empty()) {
+    name = arguments.front();
+    arguments = {"--help"};
+  }
   if (name == "--help" || name == "-h" || name == "help") {
     print_help(hpcboot::out(), STDOUT_FILENO);
     return 0;
@@ -53,7 +59,6 @@ int run(int argc, char** argv) {
     hpcboot::out() << "hpcboot " << hpcboot::version() << "\n";
     return 0;
   }
-  const Arguments arguments(argv + 2, argv + argc);
   for (const InternalVerb* verb : {&kRunAgent, &kRunRank}) {
     if (name == verb->name) {
       hpcboot::add_launchers(hpcboot::read_user_launchers(hpcboot::Env::from_process()));
@@ -61,7 +66,10 @@ int run(int argc, char** argv) {
     }
   }
   if (const Verb* verb = find_verb(name)) return run_verb(*verb, verb->command(), arguments);
-  throw UsageError("unknown verb '" + name + "'; `hpcboot --help` lists them");
+  if (name.rfind('-', 0) == 0)
+    throw UsageError("unrecognised option '" + name +
+                     "'; only --help and --version may come before a verb");
+  throw UsageError(options::wrong_verb(program(), name));
 }
 
 // Reports errors.

@@ -31,11 +31,10 @@ std::optional<int> rank_count_of(const options::po::variables_map& values) {
   if (text.find(',') != std::string::npos)
     throw options::UsageError("several numbers of --ranks need --study");
   const auto count = parse_whole_number(text);
-  if (!count || *count > kMost) {
-    throw options::UsageError("--ranks is '" + text +
-                              "'; expected a number; hpcboot run --help lists the options");
+  if (!count || *count < 1 || *count > kMost) {
+    throw options::UsageError("--ranks is '" + text + "'; expected a number from 1 to " +
+                              std::to_string(kMost) + "; hpcboot run --help lists the options");
   }
-  if (*count < 1) throw options::UsageError("--ranks must be at least 1");
   return static_cast<int>(*count);
 }
 

@@ -19,6 +19,19 @@ std::string end_of_range(const std::type_info& type, bool is_negative) {
                      : " of at most " + std::to_string(Limits::max());
 }
 
+/// Empty if more than two letters differ.
+std::string nearest_of(const std::vector<std::string>& names, const std::string& given) {
+  std::string nearest;
+  std::size_t least = 3;
+  for (const std::string& name : names) {
+    const std::size_t distance = word_distance(name, given, least);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  return nearest;
+}
+
 bool is_whole_number(const std::string& text) {
   const std::size_t first = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
   return text.size() > first && text.find_first_not_of("0123456789", first) == std::string::npos;
@@ -27,17 +40,21 @@ bool is_whole_number(const std::string& text) {
 }  // namespace
 
 std::string nearest_option(const std::vector<Group>& groups, const std::string& given) {
-  std::string nearest;
-  std::size_t least = 3;
+  std::vector<std::string> names;
   for (const Group& group : groups) {
-    for (const Option& option : group.options) {
-      const std::size_t distance = word_distance(option.long_name(), given, least);
-      if (distance >= least) continue;
-      least = distance;
-      nearest = option.long_name();
-    }
+    for (const Option& option : group.options) names.push_back(option.long_name());
   }
-  return nearest;
+  return nearest_of(names, given);
+}
+
+std::string wrong_verb(const Program& program, const std::string& given, bool must_be_near) {
+  std::vector<std::string> names;
+  for (const Command& command : program.verbs) names.push_back(command.verb);
+  const std::string nearest = nearest_of(names, given);
+  if (must_be_near && (nearest.empty() || given.front() == '-')) return "";
+  return "unknown verb '" + given + "'; " +
+         (nearest.empty() ? "" : "did you mean " + nearest + "? ") + program.command.program +
+         " --help lists the verbs";
 }
 
 std::string expected_value(const po::value_semantic* semantic, const std::string& given) {

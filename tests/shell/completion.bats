@@ -218,7 +218,20 @@ END
 
 @test "a value that is not a number is named with its option" {
   run -2 "$HPCBOOT" run -n x -- true
-  [[ $output == "hpcboot: --ranks is 'x'; expected a number; hpcboot run --help lists the options" ]]
+  [[ $output == "hpcboot: --ranks is 'x'; expected a number from 1 to 10000000; hpcboot run --help lists the options" ]]
+}
+
+@test "a verb that does not exist names the nearest one" {
+  run -2 "$HPCBOOT" lnit job.sh
+  [[ $output == "hpcboot: unknown verb 'lnit'; did you mean lint? hpcboot --help lists the verbs" ]]
+  run -2 "$HPCBOOT" zzz
+  [[ $output == "hpcboot: unknown verb 'zzz'; hpcboot --help lists the verbs" ]]
+  run -2 "$HPCBOOT" --verison
+  [[ $output == "hpcboot: unrecognised option '--verison'; only --help and --version may come before a verb" ]]
+  run -2 "$HPCBOOT" help lnit
+  [[ $output == *"did you mean lint?"* ]]
+  run -0 "$HPCBOOT" help lint
+  [ "$output" = "$("$HPCBOOT" lint --help)" ]
 }
 
 @test "an option that does not exist names the nearest one" {

@@ -284,6 +284,10 @@ TEXT
   run -1 "$RUNTABLE" report -o x.html none
   [[ $output == *"report: there is no run"* ]]
   run -27 "$RUNTABLE" report -o x.html nowhere
+  run -2 "$RUNTABLE" raport
+  [ "$output" = "runtable: unknown verb 'raport'; did you mean report? runtable --help lists the verbs" ]
+  mkdir raport
+  run -0 "$RUNTABLE" raport
   run -2 "$RUNTABLE" report --plots
   make_run a single 1 10
   run -42 "$RUNTABLE" report --no-plots -o nowhere/x.html made

@@ -31,6 +31,8 @@ settings() { tr '\0' '\n' <"/proc/$1/environ"; }
     # shellcheck disable=SC2086 # words, meant to be split
     run -2 alone/bin/trainer $arguments
   done
+  run -2 alone/bin/trainer convrt a b
+  [[ $output == "trainer: unknown verb 'convrt'; did you mean convert? trainer --help lists the verbs" ]]
 }
 
 @test "without the part with LibTorch, the error names its file" {

@@ -7,6 +7,7 @@
 #include "app/guarded.hpp"
 #include "app/verbs.hpp"
 #include "options/help.hpp"
+#include "options/wrong_value.hpp"
 #include "text/style.hpp"
 #include "text/terminal.hpp"
 
@@ -29,6 +30,8 @@ int run(app::Arguments arguments) {
     arguments.erase(arguments.begin());
     return app::flushed(one->run(arguments));
   }
+  if (const std::string wrong = options::wrong_verb(app::program(), verb, true); !wrong.empty())
+    throw options::UsageError(wrong);
   return app::hand_over_training(arguments);
 }
 

@@ -18,6 +18,7 @@
 #include "options/completion.hpp"
 #include "options/help.hpp"
 #include "options/man_page.hpp"
+#include "options/wrong_value.hpp"
 #include "record/runtime_table.hpp"
 #include "record/table_format.hpp"
 #include "text/style.hpp"
@@ -141,6 +142,9 @@ int run(std::vector<std::string> words) {
     words.erase(words.begin());
     return one.run(words);
   }
+  if (const std::string wrong = options::wrong_verb(program(), verb, true);
+      !wrong.empty() && !std::filesystem::exists(verb))
+    throw options::UsageError(wrong);
   const auto arguments = parse_arguments(words);
   return arguments ? print_table(*arguments) : kOk;
 }
