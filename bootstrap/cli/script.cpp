@@ -25,7 +25,7 @@ options::Group script_options() {
       {{"site", text("S", Completes::site), "the site"},
        {"job", text("J").suggest(job_names()), "the job"},
        {"list", flag(), "print all sites, and the jobs of each"},
-       {"nodes", number("N").otherwise_is("2"), "nodes of a multinode job"},
+       {"nodes", number("N").otherwise_is("2"), "nodes of a multinode or compare job"},
        {"gpus-per-node", number("N").otherwise_is("all of the node"),
         "GPUs of each node; 0 runs on CPUs"},
        {"ranks-per-node", number("N").otherwise_is("one for each GPU; 2 without GPUs"),
@@ -78,7 +78,10 @@ options::Command script_command() {
       {"HPCBOOT_BIN_DIR", "folder with hpcboot and the trainer"},
       {"APPTAINER_BIND", "more folders to bind into the container"}};
   command.exit_codes = {{"0", "ok"},
-                        {"1", "--check: the scheduler would refuse it, or never start it"},
+                        {"1",
+                         "--check: the scheduler would refuse it, or never start it; --submit: it "
+                         "refused it, or did not "
+                         "report the job's id"},
                         {"2", "the command line is wrong"},
                         {"20 and up", "an error, by its kind"}};
   command.more = "jobscripts/README.md lists the keys of a profile";

@@ -229,7 +229,11 @@ SubmittedScript submit_script(const ScriptJob& job, bool shows_id) {
     const BlockedSignals until_the_id_is_known;
     const queue::Answer answer = queue::submit(submission_of(job), run_without_limit);
     err() << terminal_lines(answer.said);
-    if (!answer.is_ok) return {1, ""};
+    if (!answer.is_ok) {
+      err() << "hpcboot: the scheduler did not accept the job, see above; --check instead of "
+               "--submit says why\n";
+      return {1, ""};
+    }
     if (job.site.text("scheduler") == "kubernetes") return {};
     if (answer.id.empty()) {
       err() << "hpcboot: the job is submitted, but the scheduler did not report its id\n";

@@ -285,6 +285,8 @@ esac' >"$program"
   printf '#!/bin/sh\necho "invalid partition" >&2; exit 1\n' >"$BATS_TEST_TMPDIR/fakes/sbatch"
   run -1 script --site cc --job ddp --check
   [[ $output == *"invalid partition"* ]]
+  run -1 script --site cc --job ddp --submit
+  [[ $output == *"invalid partition"*"the scheduler did not accept the job"*--check* ]]
   run -1 script --site cc --job ddp --check --set queue.options=--cpu-bind=cores
   [[ $output == *"of the script: sbatch has no option --cpu-bind; sbatch rejects the script: unrecognized option"$'\n'*"expected: a script without errors"$'\n'* ]]
   rm "$BATS_TEST_TMPDIR/fakes/sbatch"
@@ -453,6 +455,9 @@ $(realpath "$ROOT")/x y
     run -1 bash "$ROOT/jobscripts/build" mine
     [[ $output == *"on one line each, in double quotes; found: "* ]]
   done
+  printf '[build]\nmodules = []\n' >"$XDG_CONFIG_HOME/hpcboot/sites/mine.toml"
+  run -1 bash "$ROOT/jobscripts/build" mine
+  [[ $output == *"mine.toml has no build.commands; "* ]]
   for file in "$ROOT"/jobscripts/sites/*.toml; do
     [ "$(grep -c '^  "' "$file")" -eq "$(grep -cE '^  "([^"\\]|\\")*",( #.*)?$' "$file")" ]
   done

@@ -74,6 +74,10 @@ PY
     echo "$wrong: $output"
     [ "$status" -eq 2 ]
   done
+  for option in data shard tensor pipeline micro-batch accumulate; do
+    run -2 "$trainer" estimate --$option 0
+    [[ $output == "trainer: --$option is 0; expected 1 to 1000000000" ]]
+  done
 }
 
 @test "every model that the trainer trains is known" {

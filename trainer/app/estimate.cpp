@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/options.hpp"
@@ -88,7 +89,7 @@ options::Command command_for(Options& o) {
          "tokens of a transformer's sample"},
         {"precision", options::choice_into(o.precision, es::type_names()), "types of the numbers"},
         {"optimizer", options::choice_into(o.optimizer, es::optimizer_names()),
-         "momentum and sgd: SGD with and without"}}},
+         "momentum: SGD with momentum; sgd: SGD without it"}}},
       {"Layout",
        {{"data", options::into(o.layout.data, "N"), "replicas of the model"},
         {"shard", options::into(o.layout.shard, "N"), "devices that share a replica's state"},
@@ -167,6 +168,9 @@ es::Model model_of(const Options& o) {
   return es::transformer(shape);
 }
 
+/// Of devices in a dimension, and of samples: as the estimate accepts them.
+constexpr std::int64_t kMost = 1'000'000'000;
+
 void check(const Options& o, const po::variables_map& values) {
   const double tflops = values["tflops"].defaulted() ? 1 : o.tflops;
   for (const double number : {o.memory, tflops, o.node_bandwidth, o.network_bandwidth,
@@ -177,6 +181,15 @@ void check(const Options& o, const po::variables_map& values) {
     }
   }
   if (o.devices_per_node < 1) throw UsageError("--devices-per-node must be at least 1");
+  const std::pair<const char*, std::int64_t> numbers[] = {
+      {"data", o.layout.data},        {"shard", o.layout.shard},
+      {"tensor", o.layout.tensor},    {"pipeline", o.layout.pipeline},
+      {"micro-batch", o.batch.micro}, {"accumulate", o.batch.accumulate}};
+  for (const auto& [name, number] : numbers) {
+    if (number < 1 || number > kMost)
+      throw UsageError("--" + std::string(name) + " is " + std::to_string(number) +
+                       "; expected 1 to " + std::to_string(kMost));
+  }
   if (o.layout.offload && o.layout.zero < 2) throw UsageError("--offload needs --zero 2 or 3");
   if (o.devices == 0 && o.layout.shard == 1 && !o.layout.offload) {
     const char* expected = " needs --shard: what it divides";
@@ -188,9 +201,8 @@ void check(const Options& o, const po::variables_map& values) {
     return;
   }
   if (o.devices < 1 || o.devices > 1'000'000) throw UsageError("--devices must be 1 to 1000000");
-  if (o.batch_size < 0 || o.batch_size > 1'000'000'000) {
-    throw UsageError("--batch-size must be 1 to 1000000000");
-  }
+  if (o.batch_size < 0 || o.batch_size > kMost)
+    throw UsageError("--batch-size must be 1 to " + std::to_string(kMost));
   for (const char* name : {"data", "shard", "tensor", "pipeline", "micro-batch", "accumulate"}) {
     if (!values[name].defaulted()) {
       throw UsageError("--devices searches all layouts; it cannot be used with --" +

@@ -216,8 +216,8 @@ const Format* by_content(std::string_view begin) {
       ErrorCode::missing_data, found,
       "a folder with the files of MNIST, such as train-images-idx3-ubyte, or of CIFAR, such "
       "as data_batch_1.bin",
-      "correct the path; or draw digits with `trainer digits " + quoted +
-          "`, or colour pictures with `trainer pictures " + quoted +
+      "correct the path; or draw digits (--task mnist) with `trainer digits " + quoted +
+          "`, or colour pictures (--task cifar) with `trainer pictures " + quoted +
           "`; or download MNIST or CIFAR (in hpcboot's sources: setup/get-mnist, "
           "setup/get-cifar)");
 }

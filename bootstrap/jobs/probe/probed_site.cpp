@@ -131,7 +131,8 @@ std::string probe(const Ask& ask, const std::string& scheduler) {
   }
   throw Error(
       ErrorCode::backend_unavailable,
-      "no scheduler answers: tried sinfo, pbsnodes, qconf and lshosts",
+      scheduler.empty() ? "no scheduler answers: tried sinfo, pbsnodes, qconf and lshosts"
+                        : scheduler + " does not answer",
       "the commands of Slurm, PBS, Torque, Grid Engine or LSF in PATH, and their server reachable",
       "run this on a login node of the cluster; without a scheduler, start the program with "
       "hpcboot run --hostfile FILE");
