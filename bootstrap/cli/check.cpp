@@ -109,7 +109,7 @@ struct Output {
   bool as_json = false;
   bool whole_job = false;
   bool bandwidth = false;
-  double parameters = 0;  // of the model whose training --bandwidth speaks of
+  double parameters = 0;  // of the model whose gradients --bandwidth exchanges
 };
 
 Judgement judgement_of(const std::vector<RankReport>& reports, const Env& env,
@@ -200,7 +200,8 @@ options::Command check_command() {
       "outer launch.",
       "Missing ranks are named. Hosts of the job without a rank are named in a note, or with "
       "--whole-job as an error. All ranks that take part exit with the same code. The master shown "
-      "is the endpoint that exec passes to its program.",
+      "is the endpoint that exec passes to its program; for a process that no launcher placed, "
+      "exec takes a free port instead.",
       "--bandwidth then measures links between ranks, one after the other: what TCP carries in the "
       "slower direction. It names the slowest, and says how long the exchange of a model's "
       "gradients takes over it. All pairs of up to 16 ranks are measured; of more, pairs of hosts, "
@@ -215,7 +216,8 @@ options::Command check_command() {
          "notes, bandwidth"},
         {"whole-job", flag(), "fail if a host of the job has no rank"},
         {"bandwidth", flag(), "also measure the links between ranks"},
-        {"parameters", options::text_or("P", "1.1e9"), "of the model that --bandwidth speaks of"},
+        {"parameters", options::text_or("P", "1.1e9"),
+         "of the model whose gradients --bandwidth exchanges"},
         {"timeout", options::number("SECONDS", 60), "wait this long for the ranks"}}}};
   command.exit_codes = {{"0", "the launch is consistent, whatever its links carry"},
                         {"1", "it is not"},

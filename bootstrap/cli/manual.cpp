@@ -12,7 +12,7 @@ options::Command manual_command() {
       {"hpcboot manual | man -l -"},
       {{"hpcboot manual | man -l -", "read it"}, {"hpcboot manual >hpcboot.1", "keep it"}}};
   command.details = {"Once hpcboot is installed, `man hpcboot` shows it."};
-  command.exit_codes = {{"0", "ok"}};
+  command.exit_codes = {{"0", "ok"}, {"2", "the command line is wrong"}};
   return command;
 }
 

@@ -124,6 +124,7 @@ options::Command replay_command() {
   command.operands = {{"dir", options::text("DIR", options::Completes::folder), 1}};
   command.exit_codes = {{"0", "the ranks form a job"},
                         {"1", "they do not"},
+                        {"2", "the command line is wrong"},
                         {"27, 28", "DIR cannot be read, or is not a capture"}};
   return command;
 }

@@ -115,7 +115,7 @@ options::Command run_command() {
       {"0", "every rank exited with 0"},
       {"1 to 255", "of the rank that failed first; 128 + n after signal n"},
       {"2", "the command line is wrong; nothing was started"},
-      {"20 and up", "printed as \"hpcboot: error N\": no rank was started (but see 32)"},
+      {"20 and up", "printed with \"error N\" by hpcboot: no rank was started (but see 32)"},
       {"32", "the ranks did not meet in time, or --silence ended the run"}};
   command.more = "bootstrap/jobs/README.md of the project";
   return command;

@@ -42,7 +42,7 @@ options::Command command_for(BenchRequest& o) {
        {{"device", options::choice_into(o.device, {"auto", "cpu", "cuda"}), "where to measure"},
         {"backend", options::choice_into(o.backend, {"auto", "gloo", "nccl"}),
          "what connects the ranks; auto: nccl between GPUs"},
-        {"seconds", options::into(o.seconds, "S"), "measure each operation for about so long"},
+        {"seconds", options::into(o.seconds, "S"), "measure each operation for about S seconds"},
         {"format", options::choice_into(o.format, {"table", "csv", "json"}),
          "format of the result"},
         {"plot", options::into(o.plot, "FILE", options::Completes::file),

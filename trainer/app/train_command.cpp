@@ -200,10 +200,12 @@ options::Command command_for(Options& o) {
       {"0", "the run is finished"},
       {"1", "it failed"},
       {"2", "the command line or the configuration file is wrong"},
-      {"27, 28", "the configuration file, the data or a checkpoint cannot be read, or is damaged"},
+      {"27, 28",
+       "the configuration file or a checkpoint cannot be read, or is damaged; the data cannot be "
+       "read"},
       {"30", "a device or a library is missing on this machine or in this build"},
       {"20 to 35", "other codes: the placement cannot be resolved, or the ranks did not meet"},
-      {"40 to 48",
+      {"40 to 49",
        "missing or damaged data, output that cannot be written, or a training error; 46: stopped "
        "with a checkpoint, to be resumed"}};
   command.more = "trainer/README.md and runs/README.md of the project";
