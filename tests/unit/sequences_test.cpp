@@ -65,7 +65,7 @@ TEST(Sequences, AreTooManyForMemoryBeforeTheirBytesOverflow) {
 }
 
 TEST(Sequences, HaveSpreadIndicesWithoutOverflow) {
-  EXPECT_EQ(spread_indices(3), (std::vector<std::int64_t>{0, 0, 0}));
+  EXPECT_EQ(spread_indices(3), (std::vector<std::int64_t>{0, 1, 2}));
   EXPECT_EQ(spread_indices(9), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(spread_indices(20), (std::vector<std::int64_t>{0, 2, 5, 7, 10, 12, 15, 17}));
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();

@@ -8,11 +8,11 @@
 namespace hpcboot::data {
 
 std::vector<std::int64_t> spread_indices(std::int64_t count) {
-  constexpr std::int64_t kMost = 8;
+  const std::int64_t number = std::min<std::int64_t>(8, count);
   std::vector<std::int64_t> indices;
-  for (std::int64_t i = 0; i < std::min(kMost, count); ++i) {
-    // i * count / kMost without overflow.
-    indices.push_back(count / kMost * i + count % kMost * i / kMost);
+  for (std::int64_t i = 0; i < number; ++i) {
+    // i * count / number without overflow.
+    indices.push_back(count / number * i + count % number * i / number);
   }
   return indices;
 }
