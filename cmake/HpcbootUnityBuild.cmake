@@ -9,6 +9,11 @@ function(hpcboot_unity_build target)
     set(batch ${ARGV1})
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${HPCBOOT_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE ${batch})
+  # CMake includes the files by their whole paths. Without the map these would be in __FILE__, which assertions print, and a
+  # compiler cache would have nothing for a checkout in another folder.
+  if(HPCBOOT_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)
+  endif()
 endfunction()
 
 # GCC looks for garbage each time its memory has grown by some percent, a tenth of the time of a file that includes
