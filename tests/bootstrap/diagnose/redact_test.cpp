@@ -161,6 +161,7 @@ constexpr Case kValues[] = {
     // User information.
     {"https://user:pw@host/x", "https://REDACTED@host/x"},
     {"https://ghs_token@host", "https://REDACTED@host"},
+    {"me@lab:secret@host", "REDACTED@host"},
     {"see http://u:p@h and ftp://v:q@i", "see http://REDACTED@h and ftp://REDACTED@i"},
     {"postgres://u:p/w@d@db:5432/x", "postgres://REDACTED@db:5432/x"},
     {"u:p@tcp(db:3306)", "REDACTED@tcp(db:3306)"},

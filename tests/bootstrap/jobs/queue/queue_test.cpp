@@ -127,7 +127,8 @@ TEST(FluxQueue, IsTheInstanceThatThisIsIn) {
   answers.say("flux getattr size", "2\n");
   answers.say(list,
               "f12|RUN|RUN|2|1795472170.5|1795472171.5|0.0|3600.0||n[1-2]|train\n"
-              "f13|INACTIVE|FAILED|1|1795472170.5|1795472171.5|1795472180.1|0.0|-9|n1|x\n");
+              "f13|INACTIVE|FAILED|1|1795472170.5|1795472171.5|1795472180.1|0.0|-9|n1|x\n"
+              "f14|INACTIVE|COMPLETED|1|1795472170.5|1795472171.5|1795472180.1|0.0|0|n1|y\n");
   answers.say(list + " f12", "f12|RUN|RUN|2|1795472170.5|1795472171.5|0.0|3600.0||n[1-2]|train\n");
   answers.say("flux job info f12 jobspec",
               R"({"attributes": {"system": {"shell": {"options": {"output": {"stdout":
@@ -137,7 +138,8 @@ TEST(FluxQueue, IsTheInstanceThatThisIsIn) {
   ASSERT_TRUE(queue);
   EXPECT_EQ(queue->scheduler(), "flux");
   const auto jobs = queue->jobs();
-  ASSERT_EQ(jobs.size(), 2U);
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[2].exit_code, 0);
   const std::vector<std::string> none;
   EXPECT_EQ(told(jobs[0]), Json({{"id", "f12"},
                                  {"name", "train"},

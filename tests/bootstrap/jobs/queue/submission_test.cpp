@@ -237,9 +237,11 @@ TEST(ProblemsOf, AsksTheSchedulerItself) {
   answers.say("qsub -w v job.sh", "verification: found suitable queue(s)\n");
   EXPECT_THAT(problems_of({"sge", "job.sh"}, demand(1, 60), answers.run(), said), IsEmpty());
   EXPECT_THROW(problems_of({"pbs", "job.sh"}, demand(1, 60), Answers().run(), said), Error);
+  said.clear();
   EXPECT_THAT(problems_of({"pbs", "job.sh"}, demand(1, 60), pbs_limits().run(), said), IsEmpty());
-  // LSF checks when the job is submitted.
+  EXPECT_EQ(said, "");
   EXPECT_THAT(problems_of({"lsf", "job.sh"}, demand(1, 60), Answers().run(), said), IsEmpty());
+  EXPECT_EQ(said, "LSF checks a job only when it is submitted\n");
 }
 
 }  // namespace

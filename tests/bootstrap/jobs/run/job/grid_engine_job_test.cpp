@@ -234,6 +234,7 @@ TEST(GridEngineAnswers, ReadsTimes) {
   EXPECT_EQ(grid_engine_time("0:5:30"), seconds(330));
   EXPECT_EQ(grid_engine_time("24:00:00"), seconds(86400));
   EXPECT_EQ(grid_engine_time(":30:"), seconds(1800));
+  EXPECT_EQ(grid_engine_time("2147483647"), kLongestWalltime);
   for (const char* text :
        {"INFINITY", "NONE", "1:x", "-5", "2147483648", "600000:0:0", "9223372036854775807:59:59"})
     EXPECT_EQ(grid_engine_time(text), std::nullopt) << text;
