@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "record/disk_sync.hpp"
 #include "support/errors.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/temporary_folder.hpp"
@@ -135,6 +136,13 @@ TEST(AtomicFile, ATargetThatIsAFolderIsAnErrorAndLeavesNothing) {
   ASSERT_TRUE(error);
   EXPECT_THAT(error->found(), HasSubstr("Is a directory"));
   EXPECT_EQ(entries_in(folder.path()), 1);
+}
+
+TEST(DiskSync, AFolderThatIsNotThereIsAnError) {
+  const TemporaryFolder folder;
+  const auto error = error_of([&] { sync_folder(folder.path() / "gone"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::unwritable_output);
 }
 
 }  // namespace
