@@ -138,6 +138,13 @@ TEST(AtomicFile, ATargetThatIsAFolderIsAnErrorAndLeavesNothing) {
   EXPECT_EQ(entries_in(folder.path()), 1);
 }
 
+TEST(NamedFile, AFullDeviceIsAnError) {
+  const auto error = error_of([] { write_named_file("/dev/full", "x"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::unwritable_output);
+  EXPECT_THAT(error->found(), HasSubstr("/dev/full': No space left on device"));
+}
+
 TEST(DiskSync, AFolderThatIsNotThereIsAnError) {
   const TemporaryFolder folder;
   const auto error = error_of([&] { sync_folder(folder.path() / "gone"); });
