@@ -231,6 +231,20 @@ TEST_F(Memory, TellsOfRunsWhoseRecordNamesTheJob) {
   EXPECT_EQ(job_json(known).at("runs"), Json({(runs / "b_12").string(), (runs / "a_12").string()}));
 }
 
+TEST_F(Memory, TellsOfTheNewestRunFirst) {
+  SubmittedJob job = submitted("12");
+  job.folder = folder_.path().string();
+  job.runs_dir = "runs";
+  const auto runs = folder_.path() / "runs";
+  std::vector<std::string> newest_first;
+  for (const char* name : {"6_12", "5_12", "4_12", "3_12", "2_12", "1_12"}) {
+    std::filesystem::create_directories(runs / name);
+    test::write_text(runs / name / "run.json", R"({"job_id": "12"})");
+    newest_first.push_back((runs / name).string());
+  }
+  EXPECT_EQ(run_folders_of(job), newest_first);
+}
+
 TEST_F(Memory, TellsOfRunsInTheFolderOfTheJobsComparison) {
   SubmittedJob job = submitted("12.server");
   job.folder = folder_.path().string();

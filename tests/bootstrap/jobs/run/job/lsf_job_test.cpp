@@ -55,7 +55,8 @@ TEST_F(LsfJobTest, AnEstimateIsNoEnd) {
 }
 
 TEST_F(LsfJobTest, AnAnswerThatIsNoneIsAnError) {
-  for (const char* text : {"Job <12> is not found\n", "-|-\n", "1:x|1:05 L\n", ""}) {
+  for (const char* text :
+       {"Job <12> is not found\n", "-|-\n", "1:x|1:05 L\n", "2147483647:00|1:05 L\n", ""}) {
     prints(text);
     EXPECT_THROW(state(), Error) << text;
   }
