@@ -80,8 +80,7 @@ options::Command script_command() {
   command.exit_codes = {{"0", "ok"},
                         {"1",
                          "--check: the scheduler would refuse it, or never start it; --submit: it "
-                         "refused it, or did not "
-                         "report the job's id"},
+                         "refused it, or did not report the job's id"},
                         {"2", "the command line is wrong"},
                         {"20 and up", "an error, by its kind"}};
   command.more = "jobscripts/README.md lists the keys of a profile";

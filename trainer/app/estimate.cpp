@@ -203,7 +203,7 @@ void check(const Options& o, const po::variables_map& values) {
   if (o.devices < 1 || o.devices > 1'000'000) throw UsageError("--devices must be 1 to 1000000");
   if (o.batch_size < 0 || o.batch_size > kMost)
     throw UsageError("--batch-size must be 1 to " + std::to_string(kMost));
-  for (const char* name : {"data", "shard", "tensor", "pipeline", "micro-batch", "accumulate"}) {
+  for (const auto& [name, number] : numbers) {
     if (!values[name].defaulted()) {
       throw UsageError("--devices searches all layouts; it cannot be used with --" +
                        std::string(name));

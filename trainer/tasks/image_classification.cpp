@@ -41,8 +41,7 @@ std::string warning_about(const data::Dataset& set, const train::TrainOptions& o
   if (!range) return "";
   return fmt::format(
       "the pixels of '{}' are from {:.3g} to {:.3g}, but floats are expected from 0 to 1: --task "
-      "{} subtracts the mean and "
-      "divides by the standard deviation of such images",
+      "{} subtracts the mean and divides by the standard deviation of such images",
       options.data, range->first, range->second, options.task);
 }
 
