@@ -223,6 +223,13 @@ TEST(Encode, ATableWrapsItsLastColumnOrPutsItBelowTheRows) {
             "a     some words that have a\n"
             "      long way to go\n"
             "b\n");
+  // Twenty columns are the fewest for a text beside others.
+  EXPECT_EQ(table.text({26, false}).str(),
+            "name  meaning\n"
+            "a     some words that have\n"
+            "      a long way to go\n"
+            "b\n");
+  EXPECT_EQ(table.text({25, false}).str().substr(0, 7), "name\na\n");
   EXPECT_EQ(table.text({24, false}).str(),
             "name\n"
             "a\n"

@@ -1,8 +1,10 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <ifaddrs.h>
+#include <net/if_arp.h>
 #include <netinet/in.h>
 
+#include <fstream>
 #include <set>
 
 #include "hpcboot/endpoint.hpp"
@@ -188,7 +190,9 @@ TEST(KernelInterface, ThisHostsFactsHaveKindsAndRoutes) {
   if (!facts.routes) GTEST_SKIP() << "the kernel does not answer over rtnetlink here";
   for (const Interface& interface : *facts.interfaces) {
     EXPECT_TRUE(interface.kind) << interface.name;
-    EXPECT_TRUE(interface.infiniband) << interface.name;
+    int type = 0;
+    std::ifstream("/sys/class/net/" + interface.name + "/type") >> type;
+    EXPECT_EQ(interface.infiniband, type == ARPHRD_INFINIBAND) << interface.name;
     EXPECT_TRUE(interface.port_kinds) << interface.name;
   }
 }

@@ -150,6 +150,7 @@ std::vector<Format> formats() {
       {"Telegram, address", "https://api.telegram.org/", "bot123456789:" + word(35) + "/getMe"},
       {"Discord, bot", "M", word(25) + "." + word(6) + "." + word(38)},
       {"SendGrid", std::string("S") + "G.", word(22) + "." + word(43)},
+      {"SendGrid, shortest", std::string("S") + "G.", word(33)},
       {"Mailgun", std::string("ke") + "y-", hex(32)},
       {"Mailchimp", "", hex(32) + "-us12"},
       {"Brevo", std::string("xkey") + "sib-", hex(64) + "-" + word(16)},

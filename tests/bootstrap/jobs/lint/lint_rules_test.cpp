@@ -216,6 +216,8 @@ const std::vector<NearMiss>& near_misses() {
        kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\nmpirun -np 4 ./a\n"},
       {"ranks-gpus",
        kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\nmpirun -np $N ./a\n"},
+      {"ranks-gpus", kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\n"
+                            "mpirun --npernode 2 ./a\n"},
       {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=4\nmpirun ./a\n"},
       {"ranks-gpus",
        kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun --version\nmpirun -np $((N * 2)) ./a\n"},

@@ -103,7 +103,8 @@ TEST(SlurmLimits, AreThoseOfThePartition) {
 constexpr const char* kQueues =
     "Queue: workq\n    queue_type = Execution\n    enabled = True\n    started = True\n\n"
     "Queue: short\n    queue_type = Execution\n    resources_max.nodect = 1\n"
-    "    resources_max.walltime = 00:10:00\n    resources_min.ncpus = 4\n    enabled = True\n\n"
+    "    resources_max.ngpus = 2\n    resources_max.walltime = 00:10:00\n    resources_min.ncpus = "
+    "4\n    enabled = True\n\n"
     "Queue: long\n    resources_min.walltime = 12:00:00\n    enabled = True\n\n"
     "Queue: closed\n    queue_type = Execution\n    enabled = False\n\n"
     "Queue: route\n    queue_type = Route\n    route_destinations = short,workq@pbs\n"
@@ -142,6 +143,9 @@ TEST(PbsLimits, AreThoseOfQueueServerAndHosts) {
   JobDemand gpus = demand(2, 60);
   gpus.shape.gpus = 1;
   EXPECT_THAT(pbs_limit_problems(gpus, ask).at(0).expected, HasSubstr("1 such hosts"));
+  JobDemand many_gpus = demand(1, 60, "short");
+  many_gpus.shape.gpus = 3;
+  EXPECT_EQ(pbs_limit_problems(many_gpus, ask).at(0).found, "3 GPUs");
   EXPECT_EQ(pbs_limit_problems(demand(200, 60), ask).at(0).found, "1600 cores");
 }
 

@@ -40,6 +40,13 @@ TEST_F(SlurmJobTest, WhatATaskOfAnArrayHasSubmittedIsNoTask) {
   EXPECT_EQ(sbatch_options(s, the_job()->id()).front(), "--partition=main");
 }
 
+TEST_F(SlurmJobTest, AnAnswerAboutOtherTasksIsRefused) {
+  set_task();
+  machine().outputs[squeue("--Format", format_of({"JobArrayID", "JobID"}, "64"))] =
+      padded({"6_4", "8"}, 64);
+  EXPECT_THROW(the_job()->state(), Error);
+}
+
 TEST_F(SlurmJobTest, NobodyIsQueuedAgainForAnother) {
   slurm({{"SLURM_ARRAY_JOB_ID", "6"}, {"SLURM_ARRAY_TASK_ID", "3"}});
   EXPECT_THROW(queue_again(), Error);
