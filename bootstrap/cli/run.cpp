@@ -1,11 +1,11 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <map>
 #include <sstream>
 
+#include "core/contains.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/run/agents/agents.hpp"
@@ -145,8 +145,7 @@ std::string whole_path(const Env& env, const std::string& text) {
   fs::path whole = text.empty() ? "" : run::absolute_path(env, text);
   // After a link, ".." refers to the parent of its target. Any other path is kept as all hosts have
   // it.
-  if (!reason && std::find(whole.begin(), whole.end(), "..") != whole.end())
-    whole = fs::weakly_canonical(whole, reason);
+  if (!reason && contains(whole, "..")) whole = fs::weakly_canonical(whole, reason);
   std::string path = whole.lexically_normal().string();
   while (!path.empty() && path.back() == '/') path.pop_back();
   if (!reason && !path.empty()) return path;

@@ -1,9 +1,9 @@
 #include "run_submit.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "core/contains.hpp"
 #include "core/nearest_name.hpp"
 #include "core/program_path.hpp"
 #include "hpcboot/error.hpp"
@@ -67,8 +67,7 @@ std::vector<std::string> with_path(std::vector<std::string> command, const SiteP
   const std::filesystem::path whole = std::filesystem::absolute(found, none);
   // The site's modules may provide one that replaces the system's.
   const auto system_folders = {"/bin", "/usr/bin", "/usr/local/bin"};
-  const bool is_of_system = std::find(system_folders.begin(), system_folders.end(),
-                                      whole.parent_path()) != system_folders.end();
+  const bool is_of_system = contains(system_folders, whole.parent_path());
   if (!is_of_system || site.list("build.modules").empty()) program = whole.string();
   return command;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "contains.hpp"
+
 namespace hpcboot::device_masks {
 
 std::vector<std::string> split(std::string_view text) {
@@ -55,10 +57,6 @@ Mask ended_at(Mask mask, std::string_view entry, const char* reader) {
     mask.fault = std::string(reader) + " stops reading the list at " + quoted(entry) +
                  ", which names no device";
   return mask;
-}
-
-bool contains(const std::vector<std::string>& devices, const std::string& device) {
-  return std::find(devices.begin(), devices.end(), device) != devices.end();
 }
 
 // CUDA Programming Guide, "CUDA_VISIBLE_DEVICES": the list ends before the first entry that names

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "contains.hpp"
 #include "export_mark.hpp"
 #include "hpcboot/encode.hpp"
 
@@ -12,10 +13,6 @@ namespace hpcboot {
 namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // Is this a plain variable name, safe to pass to a shell's unset?
 bool is_plain(std::string_view name) {
@@ -82,8 +79,7 @@ std::vector<std::string> torch_unset(const Resolution& r, const Env& env) {
     constexpr std::array<const char*, 8> kPlacement = {
         "RANK",       "WORLD_SIZE",       "LOCAL_RANK",  "LOCAL_WORLD_SIZE",
         "GROUP_RANK", "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
-    return r.launcher != "single" &&
-           std::find(kPlacement.begin(), kPlacement.end(), name) != kPlacement.end();
+    return r.launcher != "single" && contains(kPlacement, name);
   };
   std::vector<std::string> names;
   for (const auto& [name, value] : env.variables()) {

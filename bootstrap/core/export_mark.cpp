@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "contains.hpp"
 #include "core/launchers/launchers.hpp"
 #include "hpcboot/scheduler.hpp"
 #include "unknown_launcher.hpp"
@@ -58,8 +59,7 @@ Mark mark_of(const Env& env) {
     const std::string_view entry = rest.substr(0, rest.find(','));
     const std::size_t colon = entry.find(':');
     const std::string_view name = entry.substr(0, colon);
-    if (colon != std::string_view::npos &&
-        std::find(std::begin(kExported), std::end(kExported), name) != std::end(kExported))
+    if (colon != std::string_view::npos && contains(kExported, name))
       mark.variables.emplace_back(name, entry.substr(colon + 1));
   }
   return mark;

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "contains.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "socket_ifname.hpp"
@@ -20,11 +21,6 @@ namespace {
 
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
-}
-
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 bool is_link_local(std::string_view address) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "contains.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot {
@@ -84,7 +85,7 @@ std::optional<std::string> proof_by_processes(const LaunchSource& inner, const L
 
 std::optional<bool> Ancestor::holds(std::string_view launcher) const {
   if (!held) return std::nullopt;
-  return std::find(held->begin(), held->end(), launcher) != held->end();
+  return contains(*held, launcher);
 }
 
 std::optional<bool> Ancestor::lacks(std::string_view launcher) const {

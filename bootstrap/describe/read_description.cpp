@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/contains.hpp"
 #include "toml_section.hpp"
 
 namespace hpcboot {
@@ -96,7 +97,7 @@ class Reader {
                        "1 to 24 characters of a-z, 0-9 and _, starting with a letter",
                        "choose a valid name");
     }
-    if (std::find(std::begin(kReserved), std::end(kReserved), d_.name) != std::end(kReserved)) {
+    if (contains(kReserved, d_.name)) {
       throw top_.wrong("name",
                        "'" + d_.name + "' is reserved: it has another meaning in hpcboot's output",
                        "a name that is not reserved", "choose another name");
@@ -235,7 +236,7 @@ class Reader {
     for (const VariableKind kind : kKinds) {
       const std::string key(name_of(kind));
       for (const std::string& name : section.variables(key, true)) {
-        if (std::find(said.begin(), said.end(), name) != said.end()) {
+        if (contains(said, name)) {
           throw section.wrong(key, name + " is listed in [variables] twice", "each name once",
                               "remove one of them");
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/contains.hpp"
 #include "core/nearest_name.hpp"
 
 namespace hpcboot {
@@ -33,7 +34,7 @@ TomlSection::TomlSection(const toml::table& table, std::string name, std::string
     : table_(table), name_(std::move(name)), file_(std::move(file)) {
   for (const auto& [key, node] : table) {
     const std::string word(key.str());
-    if (std::find(keys.begin(), keys.end(), word) != keys.end()) continue;
+    if (contains(keys, word)) continue;
     throw wrong_at(&node, "there is no key " + full(word.substr(0, 80)), "one of " + listed(keys),
                    remedy_for_name(word, keys));
   }

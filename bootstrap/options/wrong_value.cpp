@@ -1,10 +1,10 @@
 #include "options/wrong_value.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <typeinfo>
 
+#include "core/contains.hpp"
 #include "core/word_distance.hpp"
 
 namespace hpcboot::options {
@@ -73,8 +73,7 @@ std::string expected_value(const po::value_semantic* semantic, const std::string
 
 std::optional<std::string> wrong_choice(const Option& option, const std::string& given) {
   const auto& choices = option.value.choices;
-  if (choices.empty() || std::find(choices.begin(), choices.end(), given) != choices.end())
-    return std::nullopt;
+  if (choices.empty() || contains(choices, given)) return std::nullopt;
   return "--" + option.long_name() + " is '" + given + "'; expected " + one_of(choices);
 }
 

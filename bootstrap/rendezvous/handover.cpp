@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/contains.hpp"
 #include "core/export_mark.hpp"
 #include "hpcboot/error.hpp"
 
@@ -10,10 +11,6 @@ namespace {
 
 constexpr const char* kSetBy = "hpcboot run";
 constexpr std::size_t kSecretDigits = 64;
-
-bool contains(const std::vector<std::string>& names, const char* name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // Its value is never shown.
 void check_secret(const std::string& secret) {

@@ -1,9 +1,9 @@
 #include "hpcboot/hostfile.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 
+#include "core/contains.hpp"
 #include "host_lines.hpp"
 
 // Open MPI's grammar: orte/util/hostfile and prte/util/hostfile (the keys are in hostfile_lex.l,
@@ -12,14 +12,11 @@
 namespace hpcboot {
 namespace {
 
-bool is_one_of(std::string_view key, std::initializer_list<std::string_view> keys) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
 // What else the launchers know. Both refuse other keys: most are mistakes, such as gpus=.
 bool is_of_no_interest(std::string_view key) {
-  return is_one_of(key, {"boards", "sockets", "sockets_per_board", "cores", "cores_per_socket",
-                         "cpu_set", "port", "binding", "ifname"});
+  return contains({"boards", "sockets", "sockets_per_board", "cores", "cores_per_socket", "cpu_set",
+                   "port", "binding", "ifname"},
+                  key);
 }
 
 class Line {
@@ -98,12 +95,13 @@ class Line {
       if (value.empty() || value == "=") fail();
       std::string key(word);
       std::replace(key.begin(), key.end(), '-', '_');
-      if (is_one_of(key, {"slots", "cpu", "count"})) {
+      if (contains({"slots", "cpu", "count"}, key)) {
         slots = number_of(value, 1);
-      } else if (is_one_of(key, {"max_slots", "slots_max", "max_cpu", "cpu_max", "max_count",
-                                 "count_max"})) {
+      } else if (contains(
+                     {"max_slots", "slots_max", "max_cpu", "cpu_max", "max_count", "count_max"},
+                     key)) {
         max_slots = number_of(value, 1);
-      } else if (is_one_of(key, {"username", "user_name", "user"})) {
+      } else if (contains({"username", "user_name", "user"}, key)) {
         user = user_of(value);
       } else if (!is_of_no_interest(key)) {
         fail(

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "checks.hpp"
+#include "core/contains.hpp"
 #include "core/interface.hpp"
 #include "core/socket_ifname.hpp"
 #include "hpcboot/endpoint.hpp"
@@ -16,7 +17,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 bool is_unanswered(const Situation& s, const std::string& name) {
   const auto& names = s.system.unanswered_names;
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return contains(names, name);
 }
 
 // Virtual links within this host that libraries may pick by mistake, each with its kind if the

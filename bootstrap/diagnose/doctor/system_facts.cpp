@@ -6,7 +6,6 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include <sstream>
 
 #include "core/ancestors.hpp"
+#include "core/contains.hpp"
 #include "core/cpu_quota.hpp"
 #include "core/file_system.hpp"
 #include "core/name_lookup.hpp"
@@ -32,8 +32,7 @@ namespace {
 // nullopt, and noted, if no name server answers, or the limits allow no thread that asks one.
 std::optional<std::vector<std::string>> addresses_of(const std::string& name, SystemFacts& system) {
   auto& unanswered = system.unanswered_names;
-  if (std::find(unanswered.begin(), unanswered.end(), name) != unanswered.end())
-    return std::nullopt;
+  if (contains(unanswered, name)) return std::nullopt;
   try {
     const auto lookup = look_up_name(name, 0, kLongestLookup);
     if (lookup->is_answered()) return lookup->addresses();

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
 #include <utility>
 
+#include "core/contains.hpp"
 #include "hpcboot/redact.hpp"
 #include "secrets.hpp"
 #include "text.hpp"
@@ -85,10 +85,6 @@ std::string_view without_quotes(std::string_view value) {
   return value;
 }
 
-bool is_any_of(std::string_view folded, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), folded) != words.end();
-}
-
 // "Cookie: a=b; c=d": the whole line is secret.
 bool is_header_of_many_words(std::string_view folded) {
   return ends_with(folded, "AUTHORIZATION") || ends_with(folded, "COOKIE");
@@ -147,7 +143,7 @@ class Reader {
     if (is_launchers_ && is_host(begin, end)) return std::nullopt;
     const std::string_view word = text_.substr(begin, end - begin);
     const std::string folded = upper(word);
-    if (is_any_of(folded, {"BEARER", "BASIC", "NTLM"})) return next_word(end);
+    if (contains({"BEARER", "BASIC", "NTLM"}, folded)) return next_word(end);
     // "?code=x" in a URL grants permission, "exit code = x" does not.
     const bool is_parameter = begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&');
     const bool is_value_of_name = names_a_secret_ && folded == "VALUE";
@@ -156,7 +152,7 @@ class Reader {
       if (const auto value = value_after(text_, begin, end)) return value;
     }
     if (folded == "BY" && is_identified_) return next_word(end);  // SQL's IDENTIFIED BY 'x'
-    const bool is_scheme = is_any_of(folded, {"TOKEN", "NEGOTIATE", "SPLUNK"});
+    const bool is_scheme = contains({"TOKEN", "NEGOTIATE", "SPLUNK"}, folded);
     const bool is_response = is_digest_ && folded == "RESPONSE";
     if (!is_private && !is_scheme && !is_response && !is_name_of_service(word)) return std::nullopt;
     // Variables with these names may contain other things, too: the form of the value decides, or

@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 
+#include "core/contains.hpp"
 #include "declared_variables.hpp"
 #include "hpcboot/redact.hpp"
 #include "secrets.hpp"
@@ -16,7 +17,7 @@ constexpr std::string_view kSeparators = "_-.";
 
 template <std::size_t N>
 bool is_any(std::string_view text, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
+  return contains(names, text);
 }
 
 // Words that contain a private one but mean something else. AUTHORITY and AUTHORIZATION are not

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/contains.hpp"
 #include "secrets.hpp"
 #include "text.hpp"
 
@@ -67,7 +68,7 @@ bool is_hook(std::string_view segment) {
   const std::string folded = upper(segment);
   const auto names = {"HOOK",      "HOOKS",           "WEBHOOK", "WEBHOOKS",
                       "WEBHOOKB2", "INCOMINGWEBHOOK", "KEY",     "TOKEN"};
-  return std::find(names.begin(), names.end(), folded) != names.end();
+  return contains(names, folded);
 }
 
 bool is_host_of_hooks(std::string_view host) {

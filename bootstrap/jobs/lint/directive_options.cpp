@@ -2,6 +2,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/contains.hpp"
 #include "script.hpp"
 #include "slurm_names.hpp"
 
@@ -31,7 +32,7 @@ bool stands_alone(std::string_view name) {
       "exclusive", "requeue",       "no-requeue", "hold",       "overcommit",  "oversubscribe",
       "share",     "contiguous",    "parsable",   "wait",       "test-only",   "spread-job",
       "reboot",    "use-min-nodes", "no-kill",    "ignore-pbs", "get-user-env"};
-  return std::find(kAlone.begin(), kAlone.end(), name) != kAlone.end();
+  return contains(kAlone, name);
 }
 
 using Words = std::vector<DirectiveWord>;

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "words.hpp"
+#include "core/contains.hpp"
 
 namespace hpcboot::lint {
 namespace {
@@ -112,7 +112,7 @@ void read_srun_options(LaunchCommand& launch) {
     ++i;
     if (equals < text.size()) {
       launch.options[name] = text.substr(equals + 1);
-    } else if (is_one_of(name, kAlone) || i >= words.size()) {
+    } else if (contains(kAlone, name) || i >= words.size()) {
       launch.options[name] = "";
     } else {
       launch.options[name] = words[i++].text;
@@ -133,7 +133,7 @@ std::size_t behind_wrappers(const std::vector<Word>& words) {
       ++i;
       continue;
     }
-    if (!is_one_of(name, kPlain)) break;
+    if (!contains(kPlain, name)) break;
     ++i;
     while (i < words.size() &&
            (words[i].text.rfind('-', 0) == 0 || words[i].text.find('=') != std::string::npos)) {
@@ -150,7 +150,7 @@ std::size_t behind_wrappers(const std::vector<Word>& words) {
 bool only_tells(const Command& command, std::size_t first) {
   static constexpr std::array<std::string_view, 5> kTelling = {"--version", "-version", "-V",
                                                                "--help", "-h"};
-  return first + 1 < command.words.size() && is_one_of(command.words[first + 1].text, kTelling);
+  return first + 1 < command.words.size() && contains(kTelling, command.words[first + 1].text);
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ std::string base_name(const std::string& word) {
 bool is_mpirun(const std::string& name) {
   static constexpr std::array<std::string_view, 6> kNames = {
       "mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "mpirun_rsh"};
-  return is_one_of(name, kNames);
+  return contains(kNames, name);
 }
 
 std::string LaunchCommand::program_name() const {
@@ -197,7 +197,7 @@ bool is_small_program(const std::string& name) {
       "hostname", "id",    "ls",    "lscpu",    "mkdir", "mv",    "nproc", "nvidia-smi", "printenv",
       "ps",       "pwd",   "rm",    "rocm-smi", "rsync", "sleep", "tar",   "touch",      "true",
       "ulimit",   "uname", "unzip", "uptime",   "which", ""};
-  return is_one_of(name, kNames);
+  return contains(kNames, name);
 }
 
 std::optional<int> tasks_of(const LaunchCommand& srun, const JobRequest& job) {

@@ -2,8 +2,8 @@
 #include <array>
 #include <cctype>
 
+#include "core/contains.hpp"
 #include "rules.hpp"
-#include "words.hpp"
 
 // How the script's commands use the master address and folders.
 namespace hpcboot::lint {
@@ -22,7 +22,7 @@ bool is_shell_text(const std::vector<Word>& words, std::size_t i) {
   static constexpr std::array<std::string_view, 5> kShells = {"sh", "bash", "dash", "ksh", "zsh"};
   const std::string& option = words[i - 1].text;
   return option.size() > 1 && option[0] == '-' && option[1] != '-' && option.back() == 'c' &&
-         is_one_of(base_name(words[i - 2].text), kShells);
+         contains(kShells, base_name(words[i - 2].text));
 }
 
 // NAME=VALUE, export NAME=VALUE, --name=VALUE, --name VALUE in all commands, including up to
@@ -92,7 +92,7 @@ void check_master_port(const Subject& subject, Report& report) {
     const std::string port = is_endpoint(setting.name)
                                  ? setting.value.substr(setting.value.find_last_of(':') + 1)
                                  : setting.value;
-    if (!is_one_of(setting.name, kNames) && !is_endpoint(setting.name)) continue;
+    if (!contains(kNames, setting.name) && !is_endpoint(setting.name)) continue;
     if (!is_fixed_port(port)) continue;
     report.add(
         setting.at, "the master port is fixed: " + port.substr(0, 40),
@@ -108,7 +108,7 @@ void check_master_address(const Subject& subject, Report& report) {
                                                              "__main_process_ip"};
   for (const Setting& setting : settings_of(subject.script.shell)) {
     const bool endpoint = is_endpoint(setting.name);
-    if (!is_one_of(setting.name, kNames) && !endpoint) continue;
+    if (!contains(kNames, setting.name) && !endpoint) continue;
     if (setting.in_condition) continue;  // usually the single-node case
     const std::string host =
         endpoint ? setting.value.substr(0, setting.value.find_last_of(':')) : setting.value;
@@ -139,7 +139,7 @@ void check_cd(const Subject& subject, Report& report) {
     if (name != "cd" && name != "pushd") continue;
     for (const Word& word : command.words) {
       for (const Expansion& expansion : word.expansions) {
-        if (expansion.quoted || !is_one_of(expansion.name, kFolders)) continue;
+        if (expansion.quoted || !contains(kFolders, expansion.name)) continue;
         report.add(expansion.at, name + " to $" + expansion.name + " without quotes",
                    std::string("a path that contains a space is split, and if the variable is not "
                                "set, ") +

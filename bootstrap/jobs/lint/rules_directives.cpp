@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/contains.hpp"
 #include "core/word_distance.hpp"
 #include "rules.hpp"
 
@@ -30,7 +31,7 @@ bool is_long_option(std::string_view name) {
       "gpus-per-node", "gpus-per-task", "gres",     "job-name",   "mail-type",    "mail-user",
       "mem",           "mem-per-cpu",   "nodelist", "nodes",      "ntasks",       "ntasks-per-node",
       "output",        "partition",     "qos",      "time"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  return contains(kNames, name);
 }
 
 // "#sbatch --nodes=2" and "#pbs -N x", but not "#sbatch -N 2 job.sh", a note on how to submit.

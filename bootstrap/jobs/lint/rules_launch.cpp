@@ -5,7 +5,6 @@
 
 #include "hpcboot/launch_source.hpp"
 #include "rules.hpp"
-#include "words.hpp"
 
 // How srun and mpirun are called.
 namespace hpcboot::lint {

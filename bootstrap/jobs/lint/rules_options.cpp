@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
+#include "core/contains.hpp"
 #include "rules.hpp"
 #include "slurm_names.hpp"
-#include "words.hpp"
 
 // Options that are misspelled, empty, or contradict one another or the script. The behaviour of
 // sbatch was tested with 22.05.
@@ -35,7 +35,7 @@ bool needs_value(Scheduler scheduler, const std::string& name) {
       "mem",     "mem-per-cpu",   "nodelist",   "nodes",         "ntasks",     "ntasks-per-node",
       "output",  "partition",     "qos",        "time"};
   static constexpr std::string_view kPbs = "ANPWeloqM";
-  if (scheduler == Scheduler::slurm) return is_one_of(name, kSlurm);
+  if (scheduler == Scheduler::slurm) return contains(kSlurm, name);
   return scheduler == Scheduler::pbs && kPbs.find(name) != std::string_view::npos;
 }
 

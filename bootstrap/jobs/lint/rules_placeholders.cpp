@@ -4,8 +4,8 @@
 #include <iterator>
 #include <regex>
 
+#include "core/contains.hpp"
 #include "rules.hpp"
-#include "words.hpp"
 
 // Placeholders of a copied script that were not replaced.
 namespace hpcboot::lint {
@@ -25,8 +25,8 @@ bool says_whose(Scheduler scheduler, const std::string& option) {
                                                              "qos"};
   static constexpr std::array<std::string_view, 4> kQsub = {"A", "M", "P", "q"};
   static constexpr std::array<std::string_view, 4> kLsf = {"G", "P", "q", "u"};
-  if (scheduler == Scheduler::slurm) return is_one_of(option, kSlurm);
-  return scheduler == Scheduler::lsf ? is_one_of(option, kLsf) : is_one_of(option, kQsub);
+  if (scheduler == Scheduler::slurm) return contains(kSlurm, option);
+  return scheduler == Scheduler::lsf ? contains(kLsf, option) : contains(kQsub, option);
 }
 
 // In the text of a directive: words that occur in no real account, project or address.
@@ -110,7 +110,7 @@ bool is_sought(const std::vector<const Word*>& names, std::size_t at) {
                                                                "perl"};
   const auto after = std::upper_bound(names.begin(), names.end(), at,
                                       [](std::size_t b, const Word* name) { return b < name->at; });
-  return after != names.begin() && is_one_of((*std::prev(after))->text, kSeekers);
+  return after != names.begin() && contains(kSeekers, (*std::prev(after))->text);
 }
 
 // {{key}} of a template engine, if a word starts with it. Deeper inside words and quotes it belongs
@@ -141,7 +141,7 @@ void check_paths(const Script& script, Report& report) {
     for (const Word& word : command.assignments) {
       if (is_path_to(word.text)) add(report, word.at, word.text.substr(0, 60));
     }
-    if (!command.words.empty() && is_one_of(command.words[0].text, kSpeakers)) continue;
+    if (!command.words.empty() && contains(kSpeakers, command.words[0].text)) continue;
     for (const Word& word : command.words) {
       if (is_path_to(word.text)) add(report, word.at, word.text.substr(0, 60));
     }

@@ -2,9 +2,9 @@
 #include <array>
 #include <cstdint>
 
+#include "core/contains.hpp"
 #include "core/counted.hpp"
 #include "rules.hpp"
-#include "words.hpp"
 
 // Compares what the script starts with what the directives request.
 namespace hpcboot::lint {
@@ -65,13 +65,13 @@ std::optional<int> ranks_of_mpirun(const LaunchCommand& launch) {
   std::optional<int> ranks;
   for (std::size_t i = launch.first + 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
-    if (is_one_of(text, kElsewhere) || text == ":" || text == "-H" ||
+    if (contains(kElsewhere, text) || text == ":" || text == "-H" ||
         text.find("versubscribe") !=
             std::string::npos ||  // --oversubscribe, rmaps_base_oversubscribe
         text.find("OVERSUBSCRIBE") != std::string::npos ||
         text.find("hwthread") != std::string::npos)
       return std::nullopt;
-    if (!is_one_of(text, kCount)) continue;
+    if (!contains(kCount, text)) continue;
     if (ranks || i + 1 >= words.size()) return std::nullopt;
     ranks = number_of(words[i + 1].text);
     if (!ranks) return std::nullopt;
@@ -93,9 +93,8 @@ std::optional<int> ranks_of_srun(const LaunchCommand& launch) {
 
 // Also in text passed to a shell: "ssh $host torchrun …".
 bool has_word(const Command& command, const std::vector<std::string_view>& names) {
-  return std::any_of(command.words.begin(), command.words.end(), [&](const Word& word) {
-    return std::find(names.begin(), names.end(), base_name(word.text)) != names.end();
-  });
+  return std::any_of(command.words.begin(), command.words.end(),
+                     [&](const Word& word) { return contains(names, base_name(word.text)); });
 }
 
 // Runs in the foreground, and possibly for long?
@@ -105,7 +104,7 @@ bool keeps_the_script_alive(const Command& command) {
       "sacct", "scontrol", "set",    "squeue", "sync",   "trap",   "unset"};
   if (command.words.empty() || command.in_background || command.in_function) return false;
   const std::string name = base_name(command.words[0].text);
-  return !is_small_program(name) && !is_one_of(name, kAtOnce);
+  return !is_small_program(name) && !contains(kAtOnce, name);
 }
 
 const Word* torchrun_in(const Command& command) {

@@ -3,8 +3,8 @@
 #include <cctype>
 #include <map>
 
+#include "core/contains.hpp"
 #include "rules.hpp"
-#include "words.hpp"
 
 // Values that are rejected, and settings that override one another.
 namespace hpcboot::lint {
@@ -70,9 +70,9 @@ std::vector<Setting> settings_of(const Script& script) {
     for (const Option& option : directive.options) {
       // sbatch combines --mail-type options; for all others the last one wins (tested with 22.05).
       const bool single = (directive.scheduler == Scheduler::slurm && option.name != "mail-type") ||
-                          (directive.scheduler == Scheduler::pbs && is_one_of(option.name, kPbs)) ||
-                          (directive.scheduler == Scheduler::sge && is_one_of(option.name, kSge)) ||
-                          (directive.scheduler == Scheduler::lsf && is_one_of(option.name, kLsf));
+                          (directive.scheduler == Scheduler::pbs && contains(kPbs, option.name)) ||
+                          (directive.scheduler == Scheduler::sge && contains(kSge, option.name)) ||
+                          (directive.scheduler == Scheduler::lsf && contains(kLsf, option.name));
       if (!single) continue;
       const bool is_long = directive.scheduler == Scheduler::slurm && option.name.size() > 1;
       settings.push_back(
@@ -157,7 +157,7 @@ void check_select(const Subject& subject, Report& report) {
       "arch",  "host",       "mem", "mpiprocs", "ncpus", "ngpus",
       "nodes", "ompthreads", "ppn", "vmem",     "vnode"};
   for (const PbsResource& resource : resources) {
-    if (!is_one_of(resource.name, kOfChunks)) continue;
+    if (!contains(kOfChunks, resource.name)) continue;
     report.add(resource.at, "-l " + resource.name + " together with -l select",
                "qsub rejects a job that requests both chunks and job-wide " + resource.name,
                resource.name == "nodes"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/contains.hpp"
+
 namespace hpcboot::lint {
 namespace {
 
@@ -78,7 +80,7 @@ bool names_a_shell(const std::vector<Line>& lines) {
     if (word == "env" || starts_with(word, "-")) continue;
     static constexpr std::array<std::string_view, 6> kShells = {"sh",  "bash", "dash",
                                                                 "ksh", "zsh",  "ash"};
-    return std::find(kShells.begin(), kShells.end(), word) != kShells.end();
+    return contains(kShells, word);
   }
   return true;
 }

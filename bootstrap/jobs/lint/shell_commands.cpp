@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "core/contains.hpp"
 #include "shell_parser.hpp"
 
 namespace hpcboot::lint {
@@ -12,7 +13,7 @@ bool is_keyword(const std::string& word) {
   static constexpr std::array<const char*, 13> kKeywords = {"if", "then",  "else",  "elif", "fi",
                                                             "do", "while", "done",  "esac", "until",
                                                             "!",  "time",  "coproc"};
-  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
+  return contains(kKeywords, word);
 }
 
 bool is_number(const Word& word) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/contains.hpp"
 #include "core/word_distance.hpp"
-#include "words.hpp"
 
 namespace hpcboot::lint {
 namespace {
@@ -171,7 +171,7 @@ UnknownOption unknown_slurm_option(std::string_view written) {
     if (name.substr(0, written.size()) == written) unknown.beginnings.emplace_back(name);
   }
   if (unknown.beginnings.size() == 1) unknown.beginnings.clear();  // a valid abbreviation
-  unknown.is_of_srun = is_one_of(written, kOfSrun);
+  unknown.is_of_srun = contains(kOfSrun, written);
   if (unknown.is_of_srun || !unknown.beginnings.empty() || slurm_option_name(written) != written)
     return unknown;
   std::size_t least = std::min<std::size_t>(2, written.size() / 3) + 1;

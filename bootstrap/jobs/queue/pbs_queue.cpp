@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/contains.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/probe/probe_text.hpp"
 #include "jobs/run/job/pbs_status.hpp"
@@ -133,9 +134,7 @@ class PbsQueue : public Queue {
     // A job that ended meanwhile makes qstat fail, but it still prints the others.
     const CommandResult result = run_(words);
     if (!result.is_started || result.is_late) answer_of(run_, words);
-    return all_in(result.output, [&](const std::string& id) {
-      return std::find(ids.begin(), ids.end(), id) != ids.end();
-    });
+    return all_in(result.output, [&](const std::string& id) { return contains(ids, id); });
   }
 
   std::optional<QueuedJob> job(const std::string& id) const override {

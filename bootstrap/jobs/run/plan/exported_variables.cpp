@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/contains.hpp"
 #include "core/device_mask.hpp"
 
 namespace hpcboot::run {
@@ -77,7 +78,7 @@ bool is_among(std::string_view name, const std::string_view (&patterns)[N]) {
 
 bool is_mask(std::string_view name) {
   const auto& masks = device_masks::kMasks;
-  return name == "GPU_DEVICE_ORDINAL" || std::find(masks.begin(), masks.end(), name) != masks.end();
+  return name == "GPU_DEVICE_ORDINAL" || contains(masks, name);
 }
 
 }  // namespace
@@ -98,8 +99,7 @@ std::vector<std::string> exported_variables(const Surroundings& s, Launcher laun
   for (const auto& [name, value] : s.env.variables()) {
     if (!is_variable_name(name) || is_among(name, kOfAHostOrSession) ||
         (is_in_a_job && (is_among(name, kOfAHostInAJob) || is_mask(name))) ||
-        (launcher == Launcher::openmpi && is_among(name, kOfOpenMpi)) ||
-        std::find(unset.begin(), unset.end(), name) != unset.end())
+        (launcher == Launcher::openmpi && is_among(name, kOfOpenMpi)) || contains(unset, name))
       continue;
     names.push_back(name);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/contains.hpp"
 #include "core/omp_threads.hpp"
 #include "exported_variables.hpp"
 #include "hpcboot/error.hpp"
@@ -39,10 +40,6 @@ void require_one_program(const std::vector<std::string>& command, const Surround
       ErrorCode::malformed_value, "several programs in one command (MPMD), separated by ':'",
       "one program for all ranks",
       "start a script that selects the program by RANK, or use the launcher and hpcboot exec");
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 void remove(std::vector<std::string>& names, const std::string& name) {

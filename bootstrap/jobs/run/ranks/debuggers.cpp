@@ -6,6 +6,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "core/contains.hpp"
 #include "process_tree.hpp"
 
 namespace hpcboot::run {
@@ -37,8 +38,7 @@ bool is_head(std::string_view line) {
 bool only_waits(pid_t process) {
   constexpr std::array<std::string_view, 9> kNames = {"sh",  "bash", "dash",    "ksh",     "zsh",
                                                       "csh", "tcsh", "hpcboot", "torchrun"};
-  return std::find(kNames.begin(), kNames.end(), name_of_process(process)) != kNames.end() &&
-         !descendants_of(process).empty();
+  return contains(kNames, name_of_process(process)) && !descendants_of(process).empty();
 }
 
 // A process that has ended has no command line.

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <set>
 
+#include "core/contains.hpp"
 #include "process_tree.hpp"
 
 namespace hpcboot::run {
@@ -47,9 +48,7 @@ void LeftBehind::reap(const std::vector<pid_t>& known) const {
   while (true) {
     siginfo_t info{};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-    const auto is_in = [&](const std::vector<pid_t>& pids) {
-      return std::find(pids.begin(), pids.end(), info.si_pid) != pids.end();
-    };
+    const auto is_in = [&](const std::vector<pid_t>& pids) { return contains(pids, info.si_pid); };
     // Children behind it can only be reaped after it.
     if (is_in(known) || is_in(before_)) return;
     waitpid(info.si_pid, nullptr, 0);
@@ -62,7 +61,7 @@ void LeftBehind::kill_all(const std::vector<std::string>& spared) const {
     const std::vector<pid_t> below = descendants_of(getpid());
     std::set<pid_t> kept;
     for (const pid_t process : below) {
-      const bool was_there = std::find(before_.begin(), before_.end(), process) != before_.end();
+      const bool was_there = contains(before_, process);
       if (!was_there && !has_name_of(process, spared)) continue;
       kept.insert(process);
       for (const pid_t child : descendants_of(process)) kept.insert(child);

@@ -4,13 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "core/contains.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::run {
@@ -74,7 +74,7 @@ class Reader {
 
   void add_folder(const std::string& name, const struct stat& status) {
     const std::pair<dev_t, ino_t> identity{status.st_dev, status.st_ino};
-    if (std::find(above_.begin(), above_.end(), identity) != above_.end())
+    if (contains(above_, identity))
       fail_to_read(root_ + name, "a link points to a folder that contains it");
     above_.push_back(identity);
     add_entry({name, FileTree::Kind::folder, status.st_mode, ""});
