@@ -1,6 +1,7 @@
 #include "completion.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "hpcboot/endpoint.hpp"
@@ -121,16 +122,24 @@ class Completion {
     const int local_rank = *said_.local_rank;
     const int local_size = *said_.local_size;
     const auto& slots = allocation_->slots;
+    const bool knows_slots = slots.size() == allocation_->hosts.size();
+    constexpr std::int64_t kNone = 0;
+    const std::int64_t before =
+        knows_slots ? std::accumulate(slots.begin(), slots.begin() + node, kNone) : 0;
+    const bool fills_slots =
+        knows_slots && std::accumulate(slots.begin(), slots.end(), kNone) == *said_.world_size;
     bool fits = false;
     if (static_cast<long>(local_size) * hosts == *said_.world_size) {
       const bool host_by_host = rank == node * local_size + local_rank;
       const bool in_turn = rank % hosts == node && rank / hosts == local_rank;
-      fits = host_by_host || in_turn;
-    } else if (slots.size() == allocation_->hosts.size() && slots[*place] == local_size) {
-      const auto own = slots.begin() + node;
-      constexpr std::int64_t kNone = 0;
-      fits = std::accumulate(slots.begin(), slots.end(), kNone) == *said_.world_size &&
-             rank == std::accumulate(slots.begin(), own, kNone) + local_rank;
+      // Of slots 2, 4, 2, six ranks fill the first two hosts, unless they are two on each.
+      const bool may_fill_others =
+          knows_slots && !fills_slots && rank == before + local_rank &&
+          local_size == std::min<std::int64_t>(slots[*place], *said_.world_size - before) &&
+          std::adjacent_find(slots.begin(), slots.end(), std::not_equal_to<>()) != slots.end();
+      fits = (host_by_host || in_turn) && !may_fill_others;
+    } else if (fills_slots && slots[*place] == local_size) {
+      fits = rank == before + local_rank;
     }
     if (!fits) return;
     const Provenance provenance{"allocation", allocation_->hosts_variable};

@@ -33,6 +33,7 @@ constexpr LaunchVariable kVariables[] = {
     {"SLURM_TASK_PID", kHandle, kUsed},
     {"SLURM_STEPID", kCompanion, kUsed},
     {"SLURM_STEP_RESV_PORTS", kCompanion, kUsed},
+    {"PMI_CONTROL_PORT", kHandle, kUsed},
     {"SLURM_PMIX_MAPPING_SERV", kCompanion, kUsed},
     {"SLURM_DISTRIBUTION", kCompanion, kUsed},
     {"SLURM_ARBITRARY_NODELIST", kCompanion, kUsed},
@@ -230,7 +231,11 @@ void apply_mapping(const ProcessMapping& mapping, LaunchFacts& facts) {
 // sorted.
 void find_rank0(const Env& env, LaunchFacts& facts) {
   if (!facts.rank0_host.empty()) return;
-  if (const auto list = env.text("SLURM_ARBITRARY_NODELIST")) {
+  // `sbatch -m arbitrary` leaves its list in the environment of all steps.
+  const auto distribution = env.text("SLURM_DISTRIBUTION");
+  const bool is_arbitrary = distribution && distribution->rfind("arbitrary", 0) == 0;
+  const auto list = env.text("SLURM_ARBITRARY_NODELIST");
+  if (list && (is_arbitrary || !distribution)) {
     const auto self = env.text("SLURMD_NODENAME");
     const std::vector<std::string> ranks = hostlist::expand(*list);
     const auto rank = static_cast<std::size_t>(*facts.rank);
@@ -246,8 +251,7 @@ void find_rank0(const Env& env, LaunchFacts& facts) {
     facts.variables["master_addr"] = "SLURM_ARBITRARY_NODELIST";
     return;
   }
-  const auto distribution = env.text("SLURM_DISTRIBUTION");
-  if (distribution && distribution->rfind("arbitrary", 0) == 0) facts.any_order = true;
+  facts.any_order = facts.any_order || is_arbitrary;
 }
 
 // The ranks of this node's tasks.
@@ -267,17 +271,28 @@ void check_gtids(const Env& env, const std::vector<int>& gtids, const LaunchFact
       "the ranks of this node's tasks, each once");
 }
 
-// The first of the ports that slurmctld reserved on every node of this step: "12000-12003".
+// The first of the ports that slurmctld reserved on every node of this step, "12000-12003,12010",
+// which Cray's PMI does not use: mpi/cray_shasta gives it the first one.
 std::optional<int> reserved_port(const Env& env) {
   const auto text = env.text("SLURM_STEP_RESV_PORTS");
   if (!text) return std::nullopt;
-  const auto first = parse_whole_number(text->substr(0, text->find_first_of("-,")));
-  const bool is_list = text->find_first_not_of("0123456789-,") == std::string_view::npos;
-  if (!is_list || !first || *first < 1 || *first > 65535) {
-    throw Error(ErrorCode::malformed_value, "SLURM_STEP_RESV_PORTS='" + std::string(*text) + "'",
-                "ports such as 12000-12003", "start the program with srun again");
+  const std::string used = "," + std::string(env.text("PMI_CONTROL_PORT").value_or("")) + ",";
+  for (std::size_t begin = 0; begin <= text->size();) {
+    const std::size_t end = std::min(text->find(',', begin), text->size());
+    const std::string_view range = text->substr(begin, end - begin);
+    const auto first = parse_whole_number(range.substr(0, range.find('-')));
+    const auto last = parse_whole_number(range.substr(range.find('-') + 1));
+    if (!first || !last || *first < 1 || *last < *first || *last > 65535) {
+      throw Error(ErrorCode::malformed_value, "SLURM_STEP_RESV_PORTS='" + std::string(*text) + "'",
+                  "ports such as 12000-12003", "start the program with srun again");
+    }
+    for (auto port = *first; port <= *last; ++port) {
+      if (used.find("," + std::to_string(port) + ",") == std::string::npos)
+        return static_cast<int>(port);
+    }
+    begin = end + 1;
   }
-  return static_cast<int>(*first);
+  return std::nullopt;
 }
 
 LaunchFacts read(const Env& env, const Facts&) {

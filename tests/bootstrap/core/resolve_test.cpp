@@ -262,6 +262,24 @@ TEST(Resolve, UnevenHostsAreConfirmedByTheirSlots) {
   EXPECT_EQ(r.placement.num_nodes, 2);
 }
 
+TEST(Resolve, UnevenHostsAreUnknownIfTheLaunchDoesNotFillThem) {
+  const auto nodes_of = [](const char* rank, const char* size, const char* local_size,
+                           const char* host) {
+    return of(std::string("SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-3]\nSLURM_TASKS_PER_NODE=2,4,2\n"
+                          "OMPI_COMM_WORLD_LOCAL_RANK=0\nOMPI_COMM_WORLD_RANK=") +
+                  rank + "\nOMPI_COMM_WORLD_SIZE=" + size +
+                  "\nOMPI_COMM_WORLD_LOCAL_SIZE=" + local_size + "\n",
+              on(host))
+        .placement.num_nodes;
+  };
+  EXPECT_EQ(nodes_of("0", "6", "2", "n1"), std::nullopt);  // the others are on n2
+  EXPECT_EQ(nodes_of("2", "6", "4", "n2"), std::nullopt);
+  EXPECT_EQ(nodes_of("0", "3", "1", "n1"), 3);  // one on each
+  EXPECT_EQ(nodes_of("2", "8", "4", "n2"), 3);
+  EXPECT_EQ(nodes_of("3", "8", "4", "n2"), std::nullopt);
+  EXPECT_EQ(nodes_of("2", "9", "4", "n2"), std::nullopt);
+}
+
 TEST(Resolve, ABatchScriptUnderPbsIsSingleAndKnowsItsHosts) {
   ResolveOptions options;
   options.allocation.read_files = false;

@@ -158,6 +158,12 @@ TEST(Slurm, ArbitraryDistributionNamesRankZeroItself) {
   EXPECT_EQ(of(kTask + "SLURM_ARBITRARY_NODELIST=n2,n1,n1,n2\n").master_addr, "n2");
 }
 
+// sbatch -m arbitrary leaves it in the environment of all steps.
+TEST(Slurm, AListOfArbitraryHostsBelongsOnlyToStepsOfThatDistribution) {
+  EXPECT_EQ(of(kTask + "SLURM_DISTRIBUTION=block\nSLURM_ARBITRARY_NODELIST=n2,n1\n").master_addr,
+            "n1");
+}
+
 // kTask is rank 3 of 4, on n2.
 TEST(Slurm, AListOfArbitraryHostsThatDoesNotFitTheTaskIsAnError) {
   for (const char* list : {"n2,n1,n2,n1", "n2,n1,n2", "n2,n1,n1,n2,n2"}) {
@@ -232,6 +238,11 @@ TEST(Slurm, PsslurmServesPmixUnderANameOfItsOwn) {
 
 TEST(Slurm, ReservedPortsAreUsed) {
   EXPECT_EQ(of(kTask + "SLURM_STEP_RESV_PORTS=12000-12003\n").master_port, 12000);
+  // Of mpi/cray_shasta, which takes the first for its PMI.
+  const std::string cray = kTask + "PMI_CONTROL_PORT=12000,12001\nSLURM_STEP_RESV_PORTS=";
+  EXPECT_EQ(of(cray + "12000-12003\n").master_port, 12002);
+  EXPECT_EQ(of(cray + "12000,12010\n").master_port, 12010);
+  EXPECT_EQ(of(cray + "12000\n").master_port, of(kTask).master_port);
   expect_error(
       ErrorCode::malformed_value, [] { of(kTask + "SLURM_STEP_RESV_PORTS=x\n"); },
       "SLURM_STEP_RESV_PORTS");
