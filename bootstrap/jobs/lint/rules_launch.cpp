@@ -160,16 +160,22 @@ void check_early_rank(const Subject& subject, Report& report) {
   };
   for (const LaunchCommand& launch : subject.launches) {
     const auto& words = launch.command->words;
-    const char* launcher = launch.launcher == Launcher::srun ? "srun" : "mpirun";
+    const bool is_srun = launch.launcher == Launcher::srun;
+    const char* launcher = is_srun ? "srun" : "mpirun";
+    // Slurm's 0 is correct for the only task of a step, too.
+    const bool has_one_task = is_srun && tasks_of(launch, subject.job) == 1;
+    const auto is_early = [&](const Expansion& expansion) {
+      return differs(expansion) && !(has_one_task && value_in_script(expansion.name) == "0");
+    };
     for (std::size_t i = launch.first + 1; i < words.size(); ++i) {
       for (const Expansion& expansion : words[i].expansions) {
         const bool in_text =
             expansion.quoted && (words[i - 1].text == "-c" || words[i - 1].text == "-lc");
-        if (differs(expansion)) add_in_launch(expansion, in_text, launcher, report);
+        if (is_early(expansion)) add_in_launch(expansion, in_text, launcher, report);
       }
     }
     for (const Expansion& expansion : launch.command->input) {
-      if (differs(expansion)) {
+      if (is_early(expansion)) {
         report.add(expansion.at,
                    "$" + expansion.name + " is expanded before " + launcher + " starts the tasks",
                    "the shell expands variables in a here-document whose delimiter is not quoted",

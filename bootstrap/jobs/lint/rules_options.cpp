@@ -201,21 +201,34 @@ void check_signal(const Subject& subject, Report& report) {
 
 void check_array_output(const Subject& subject, Report& report) {
   const Script& script = subject.script;
+  // With -j, the errors go to the file of the output.
+  const auto joins = [&](Scheduler scheduler) {
+    const Option* join = last_option(script, scheduler, "j");
+    return join != nullptr && join->value.rfind('n', 0) != 0;
+  };
   if (last_option(script, Scheduler::slurm, "array") != nullptr) {
-    check_output_of(script, Scheduler::slurm, "output", {"%a", "%j", "%J"},
-                    "use %A_%a, the job id of the array and the index of the task", report);
+    for (const char* name : {"output", "error"})
+      check_output_of(script, Scheduler::slurm, name, {"%a", "%j", "%J"},
+                      "use %A_%a, the job id of the array and the index of the task", report);
   }
   if (last_option(script, Scheduler::pbs, "J") != nullptr) {
-    check_output_of(script, Scheduler::pbs, "o", {"^array_index^"},
-                    "name a folder, or add ^array_index^ to the file name", report);
+    for (const char* name : {"o", "e"}) {
+      if (name[0] == 'e' && joins(Scheduler::pbs)) break;
+      check_output_of(script, Scheduler::pbs, name, {"^array_index^"},
+                      "name a folder, or add ^array_index^ to the file name", report);
+    }
   }
   if (last_option(script, Scheduler::sge, "t") != nullptr) {
-    check_output_of(script, Scheduler::sge, "o", {"TASK_ID"},
-                    "name a folder, or add $TASK_ID to the file name", report);
+    for (const char* name : {"o", "e"}) {
+      if (name[0] == 'e' && joins(Scheduler::sge)) break;
+      check_output_of(script, Scheduler::sge, name, {"TASK_ID"},
+                      "name a folder, or add $TASK_ID to the file name", report);
+    }
   }
   const Option* name = last_option(script, Scheduler::lsf, "J");
   if (name != nullptr && name->value.find('[') != std::string::npos) {
-    check_output_of(script, Scheduler::lsf, "o", {"%I"}, "add %J_%I to the file name", report);
+    for (const char* file : {"o", "oo", "e", "eo"})
+      check_output_of(script, Scheduler::lsf, file, {"%I"}, "add %J_%I to the file name", report);
   }
 }
 

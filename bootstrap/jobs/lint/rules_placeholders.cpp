@@ -29,13 +29,28 @@ bool says_whose(Scheduler scheduler, const std::string& option) {
   return scheduler == Scheduler::lsf ? contains(kLsf, option) : contains(kQsub, option);
 }
 
-// In the text of a directive: words that occur in no real account, project or address.
+// In the text of a directive: words that occur in no real account, project, folder or address.
 bool has_placeholder(const std::string& text, std::smatch& match) {
   static const std::regex word(
-      R"(\b(CHANGE_?ME|REPLACE_?ME|FILL_?ME_?IN|(YOUR|MY)_(ACCOUNT|PROJECT|EMAIL|ALLOCATION|USERNAME|PARTITION|QUEUE)|def-(x{2,}|some(user|prof)|username|yourname|CHANGEME)|your[-_.]?(account|email|project|allocation|username|name)\b|[\w.]+@example\.(com|org|edu))|\{\{[ ]*[\w.]+[ ]*\}\})",
+      R"(\b((CHANGE_?ME|REPLACE_?ME|FILL_?ME_?IN|def-(x{2,}|some(user|prof)|username|yourname|CHANGEME)|your[-_.]?(account|allocation|email|name|partition|project|queue|username))(?![A-Za-z0-9])|[\w.]+@example\.(com|org|edu))|\{\{[ ]*[\w.]+[ ]*\}\})",
       std::regex::icase);
   static const std::regex angle(R"(<[A-Za-z][\w .-]*>)");
   return std::regex_search(text, match, word) || std::regex_search(text, match, angle);
+}
+
+// The text of a directive, without a trailing comment and a --comment, which is for people.
+std::string text_of(const Script& script, const Directive& directive) {
+  const std::size_t begin = directive.words[0].at;
+  const std::size_t line = static_cast<std::size_t>(script.line_of(directive.at)) - 1;
+  const std::size_t end = script.lines[line].at + script.lines[line].text.size();
+  std::string text(script.text.substr(begin, std::min(end - begin, kLongest)));
+  text.resize(std::min(text.find(" #"), text.size()));
+  if (directive.scheduler != Scheduler::slurm) return text;
+  for (const Option& option : directive.options) {
+    const std::size_t at = option.name == "comment" ? text.find(option.value) : std::string::npos;
+    if (at != std::string::npos) text.replace(at, option.value.size(), option.value.size(), ' ');
+  }
+  return text;
 }
 
 // The value of one of those options as manuals show it: ACCOUNT_NAME, st-XXXX-1,
@@ -44,7 +59,8 @@ bool is_from_a_manual(const std::string& value) {
   static const std::regex bare(
       "ACCOUNT|ALLOCATION|EMAIL|PARTITION|PROJECT|QUEUE|USERNAME|TODO|TBD");
   static const std::regex name(
-      "(account|allocation|group|partition|project|queue|user)[_-]?(name|id)|\\[.*\\]",
+      "(account|allocation|group|partition|project|queue|user)[_-]?(name|id)|\\[.*\\]|"
+      "my[_-]?(account|allocation|email|partition|project|queue|username)",
       std::regex::icase);
   static const std::regex crosses(R"((^|[^A-Za-z0-9])(X{3,}|x{3,})($|[^A-Za-z0-9]))");
   static const std::regex address(
@@ -66,12 +82,8 @@ bool is_path_to(const std::string& word) {
 void check_directives(const Script& script, Report& report) {
   for (const Directive& directive : script.directives) {
     if (!directive.is_read || directive.words.empty()) continue;
-    // Without a trailing comment.
     const std::size_t begin = directive.words[0].at;
-    const std::size_t line = static_cast<std::size_t>(script.line_of(directive.at)) - 1;
-    const std::size_t end = script.lines[line].at + script.lines[line].text.size();
-    std::string text(script.text.substr(begin, std::min(end - begin, kLongest)));
-    text.resize(std::min(text.find(" #"), text.size()));
+    const std::string text = text_of(script, directive);
     std::smatch match;
     if (has_placeholder(text, match)) {
       add(report, begin + static_cast<std::size_t>(match.position()), match.str());

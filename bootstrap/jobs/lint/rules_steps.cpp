@@ -107,10 +107,14 @@ bool keeps_the_script_alive(const Command& command) {
   return !is_small_program(name) && !contains(kAtOnce, name);
 }
 
+// torchrun, or accelerate launch, which calls it: they start processes on their own host only.
 const Word* torchrun_in(const Command& command) {
   const auto& words = command.words;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (base_name(words[i].text) == "torchrun") return &words[i];
+    const std::string name = base_name(words[i].text);
+    if (name == "torchrun") return &words[i];
+    if (name == "accelerate" && i + 1 < words.size() && words[i + 1].text == "launch")
+      return &words[i];
     const bool is_module =
         words[i].text == "torch.distributed.run" || words[i].text == "torch.distributed.launch";
     if (is_module && i > 0 && words[i - 1].text == "-m") return &words[i];
@@ -187,13 +191,14 @@ void check_torchrun_alone(const Subject& subject, Report& report) {
   for (const Command& command : commands) {
     const Word* torchrun = torchrun_in(command);
     if (torchrun == nullptr || command.in_condition || command.in_function) continue;
-    report.add(
-        torchrun->at,
-        "torchrun runs only on the first of " + std::to_string(*subject.job.nodes) + " nodes",
-        "a batch script runs on one node: the others stay idle, or torchrun waits for them "
-        "until it times out",
-        "start torchrun once per node: srun --ntasks-per-node=1 torchrun …, or hpcboot run "
-        "--torchrun -- train.py");
+    const std::string name =
+        base_name(torchrun->text) == "accelerate" ? "accelerate launch" : "torchrun";
+    report.add(torchrun->at,
+               name + " runs only on the first of " + std::to_string(*subject.job.nodes) + " nodes",
+               "a batch script runs on one node: the others stay idle, or " + name +
+                   " waits for them until it times out",
+               "start " + name + " once per node: srun --ntasks-per-node=1 " + name +
+                   " …, or hpcboot run --torchrun -- train.py");
     return;
   }
 }

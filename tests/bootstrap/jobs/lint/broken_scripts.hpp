@@ -51,6 +51,8 @@ inline const std::vector<Broken>& broken() {
       {"placeholder", "#!/bin/bash\n#PBS -A CHANGE_ME\n", 2, 9, kError},
       {"placeholder", "#!/bin/bash\n#PBS -A {{account}}\n", 2, 9, kError},
       {"placeholder", "#!/bin/bash\n#BSUB -P YOUR_PROJECT\n", 2, 10, kError},
+      {"placeholder", "#!/bin/bash\n#BSUB -P MY_PROJECT\n", 2, 10, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH -D /home/your_username/run\n", 2, 18, kError},
       {"placeholder", "#!/bin/bash\npython train.py --data {{ data }}\n", 2, 24, kError},
       {"placeholder", "#!/bin/bash\ncd {{folder}} || exit\n", 2, 4, kError},
       {"placeholder", "#!/bin/bash\nDATA={{data}}\n", 2, 6, kError},
@@ -132,7 +134,12 @@ inline const std::vector<Broken>& broken() {
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3\n#SBATCH -o x_%A.out\n", 3, 9, kWarning},
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3\n#SBATCH -o %4x_%.a.out\n", 3, 9,
        kWarning},
+      {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o %A_%a.out -e err.log\n", 2, 34,
+       kWarning},
       {"array-output", "#!/bin/bash\n#PBS -J 1-3\n#PBS -o out.log\n", 3, 6, kWarning},
+      {"array-output", "#!/bin/bash\n#PBS -J 1-3\n#PBS -e err.log\n", 3, 6, kWarning},
+      {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -j n -e err.log\n", 3, 9, kWarning},
+      {"array-output", "#!/bin/bash\n#BSUB -J x[1-3]\n#BSUB -eo %J.err\n", 3, 7, kWarning},
       {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -o out.log\n", 3, 4, kWarning},
       {"array-output", "#!/bin/bash\n#BSUB -J \"x[1-3]\"\n#BSUB -o %J.out\n", 3, 7, kWarning},
 
@@ -159,6 +166,7 @@ inline const std::vector<Broken>& broken() {
       {"srun-elsewhere", "#!/bin/bash\n#BSUB -n 4\nsrun -K -n 4 ./a\n", 3, 1, kError},
 
       {"torchrun-alone", kSlurm + "torchrun --nnodes=2 train.py\n", 4, 1, kWarning},
+      {"torchrun-alone", kSlurm + "accelerate launch --num_machines 2 a.py\n", 4, 1, kWarning},
       {"torchrun-alone", kSlurm + "python -m torch.distributed.run --nnodes 2 a.py\n", 4, 11,
        kWarning},
 

@@ -67,6 +67,8 @@ const std::vector<NearMiss>& near_misses() {
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o x_%4a.out\n"},
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3\n#SBATCH -o /dev/null\n"},
       {"array-output", "#!/bin/bash\n#PBS -J 1-3\n#PBS -o logs\n"},
+      {"array-output", "#!/bin/bash\n#PBS -J 1-3 -j oe\n#PBS -o logs/ -e err.log\n"},
+      {"array-output", "#!/bin/bash\n#$ -t 1-3 -j y\n#$ -e err.log\n"},
       {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -o x.$TASK_ID.log\n"},
       {"array-output", "#!/bin/bash\n#BSUB -J x\n#BSUB -o out.log\n"},
 
@@ -111,6 +113,7 @@ const std::vector<NearMiss>& near_misses() {
        kSlurm + "for h in $HOSTS; do ssh $h torchrun --nnodes=2 a.py & done; wait\n"},
 
       {"torchrun-alone", kSlurm + "ibrun torchrun --nnodes=2 a.py\n"},
+      {"torchrun-alone", kSlurm + "accelerate config default\nsrun -K accelerate launch a.py\n"},
       {"launcher-in-srun", kSlurm + "srun -K torchrun --nnodes 8 --nproc_per_node 1 a.py\n"},
       {"launcher-in-srun", kSlurm + "srun -K torchrun --nnodes 8 --nproc-per-node=1 a.py\n"},
 
@@ -146,6 +149,11 @@ const std::vector<NearMiss>& near_misses() {
       {"placeholder", "#!/bin/bash\ncat >t <<'EOF'\n{{ name }}\nEOF\n"},
       {"placeholder", "#!/bin/bash\n#SBATCH -A def-smith # <account>\n"},
       {"placeholder", "#!/bin/bash\n#BSUB -R \"select[mem<4000 && tmp>10]\"\n"},
+      {"placeholder",
+       "#!/bin/bash\n#SBATCH -J my_project -A my_allocation2 -D /home/me/my_account\n"},
+      {"placeholder", "#!/bin/bash\n#PBS -N my_queue_sim -o /home/me/my_queue/ -P my_projects\n"},
+      {"placeholder", "#!/bin/bash\n#SBATCH -J changements -o replacements/%j -A def-xxl\n"},
+      {"placeholder", "#!/bin/bash\n#SBATCH --comment=\"<not your account>\"\n"},
 
       {"directive-after-command",
        "#!/bin/bash\n\n# words\n#SBATCH -N 1\n\n#SBATCH -n 1\nhostname\n"},
@@ -241,6 +249,8 @@ const std::vector<NearMiss>& near_misses() {
        kSlurm + "eval \"$(hpcboot env)\"\nsrun -K torchrun --rdzv-endpoint=$MASTER_ADDR a.py\n"},
       {"env-before-srun", kSlurm + "eval \"$(my-hpcboot env)\"\nsrun -K ./train\n"},
       {"env-before-srun", "#!/bin/bash\neval \"$(hpcboot env)\"\nsrun -K ./train\n"},
+      {"early-rank", kSlurm + "srun -K -n 1 ./a --seed $SLURM_PROCID\n"},
+      {"early-rank", "#!/bin/bash\n#SBATCH -n 1\nsrun ./a --seed $SLURM_PROCID\n"},
       {"early-rank", kSlurm + "srun -K bash -c './train $SLURM_PROCID'\n"},
       {"early-rank", kSlurm + "srun -K bash -c \"./train \\$SLURM_PROCID\"\n"},
       {"early-rank", kSlurm + "srun -K bash -c './train '\\''$SLURM_PROCID'\\'''\n"},
