@@ -27,6 +27,9 @@ constexpr std::array<std::string_view, 21> kHarmlessWords = {
     "COMPASS",   "AUTHOR",    "AUTHORS",     "AUTHORED",  "TOKENIZE", "TOKENIZER",   "TOKENIZERS",
     "TOKENIZED", "TOKENISER", "SECRETARIAT", "SECRETARY", "MONKEY",   "DONKEY",      "TURKEY"};
 
+// "max_tokens" and "TOKENS_PER_BATCH" are numbers.
+constexpr std::array<std::string_view, 6> kCounts = {"MAX", "MIN", "N", "NUM", "PER", "TOTAL"};
+
 // Anywhere in a word, also of "DBPASSWORD1" and "accessToken".
 constexpr std::array<std::string_view, 16> kPrivateParts = {
     "SECRET", "PASS",      "TOKEN",  "COOKIE",  "CREDENTIAL", "AUTH",   "PRIVATE", "JWT",
@@ -124,10 +127,14 @@ bool is_private_name(std::string_view name) {
   const std::string_view all(folded);
   // "PWD" and "OLDPWD" are folders.
   if (starts_with(all, "AWS_") || holds(all, "_PWD") || holds(all, "-PWD")) return true;
+  const auto counts = [&] {
+    return any_part(all, kSeparators, [](auto word) { return is_any(word, kCounts); });
+  };
   const auto is_private = [&](bool is_declared) {
     if (!is_declared && (is_session(all) || has_private_end(all) || all == "PIN")) return true;
-    return any_part(all, kSeparators,
-                    [&](auto word) { return is_private_word(word, is_declared); });
+    return any_part(all, kSeparators, [&](auto word) {
+      return is_private_word(word, is_declared) && !(word == "TOKENS" && counts());
+    });
   };
   // Declarations are searched only if they matter: every word of a text is checked here.
   return is_private(false) && (!is_launch_variable(name) || is_private(true));
