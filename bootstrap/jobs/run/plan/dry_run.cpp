@@ -119,16 +119,18 @@ std::string dry_run_text(const Plan& plan) {
       paragraph("launcher:", {name_of(plan.launcher) + (": " + plan.launcher_origin)});
   text += paragraph("layout:", {counted(ranks, "rank") + " on " + counted(hosts, "host") +
                                 ", from " + plan.layout.origin});
-  text += "\n" + LayoutTable(plan.layout).text() + "\n";
-  if (!plan.set.empty()) text += paragraph("set:", set_words(plan));
-  if (!plan.unset.empty()) text += paragraph("unset:", plan.unset);
-  if (!plan.exported.empty() && hosts > 1) text += paragraph("exported:", plan.exported);
-  if (plan.own_session) text += paragraph("session:", {"its own"});
+  text += "\n" + LayoutTable(plan.layout).text();
+  std::string more;
+  if (!plan.set.empty()) more += paragraph("set:", set_words(plan));
+  if (!plan.unset.empty()) more += paragraph("unset:", plan.unset);
+  if (!plan.exported.empty() && hosts > 1) more += paragraph("exported:", plan.exported);
+  if (plan.own_session) more += paragraph("session:", {"its own"});
   if (plan.stage) {
-    text += paragraph("stage:", {*plan.stage + ", to each host's own disk: " + kStageBases + "; " +
+    more += paragraph("stage:", {*plan.stage + ", to each host's own disk: " + kStageBases + "; " +
                                  kStagedWord + " is the copy"});
   }
-  for (const std::string& note : plan.notes) text += paragraph("note:", {note});
+  for (const std::string& note : plan.notes) more += paragraph("note:", {note});
+  if (!more.empty()) text += "\n" + more;
   if (!plan.hostfile.empty()) text += std::string("\n") + kHostfileWord + ":\n" + plan.hostfile;
   text += "\n";
   return text +

@@ -65,7 +65,6 @@ TEST(DryRun, OfOneRankLeavesOutWhatThereIsNot) {
             "hosts  ranks  per host  rank numbers\n"
             "n1         1         1  0\n"
             "\n"
-            "\n"
             "command:\n"
             "srun -n 7 -- 'a b'\n");
 }

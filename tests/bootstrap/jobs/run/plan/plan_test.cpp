@@ -135,6 +135,16 @@ TEST_F(PlanTest, IsShownWithEachHostsAgent) {
     EXPECT_TRUE(holds(text, part)) << part << "\n" << text;
 }
 
+TEST_F(PlanTest, IsShownWithOneEmptyLineBetweenItsParts) {
+  set_env({{"RANK", "1"}, {"PATH", "/bin"}});
+  EXPECT_FALSE(holds(dry_run_text(plan()), "\n\n\n"));
+  set_env({});
+  request.env.clear();
+  EXPECT_FALSE(holds(dry_run_text(plan()), "\n\n\n"));
+  install_open_mpi();
+  EXPECT_FALSE(holds(dry_run_text(plan()), "\n\n\n"));
+}
+
 TEST_F(PlanTest, IsShownInEightyColumns) {
   std::string hosts;
   for (int i = 0; i < 300; ++i)
