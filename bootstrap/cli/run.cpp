@@ -56,7 +56,7 @@ std::vector<options::Group> run_options() {
          "auto: each rank sees only its own device, as device 0"},
         {"chdir", text("DIR", Completes::folder).otherwise_is("the current one"),
          "working folder of the ranks"},
-        {"stage", text("PATH", Completes::file),
+        {"stage", text("PATH", Completes::file).once(),
          "copy PATH to each host's own disk first; {staged} in ARGUMENTs stands for the copy"},
         {"output-dir", text("DIR", Completes::folder),
          "also write the output of each rank to DIR/rank_NNNN.out and .err"},

@@ -16,6 +16,21 @@ namespace {
 constexpr int kStyle =
     po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
 
+void refuse_several_of_one(const po::parsed_options& parsed, const Command& command) {
+  for (const Group& group : command.groups) {
+    for (const Option& option : group.options) {
+      const auto is_it = [&](const po::option& o) {
+        return o.position_key == -1 && o.string_key == option.long_name();
+      };
+      if (!option.value.is_once ||
+          std::count_if(parsed.options.begin(), parsed.options.end(), is_it) <= 1)
+        continue;
+      throw UsageError("--" + option.long_name() + " is given several times; it takes one " +
+                       option.value.name);
+    }
+  }
+}
+
 // If an option is given several times, the last one counts; lists collect all.
 void keep_last_of_each(po::parsed_options& parsed, const Command& command) {
   std::set<std::string> seen;
@@ -142,6 +157,7 @@ std::optional<Parsed> parse(const Command& plain, const std::string& version,
     parser.options(all).positional(positional).style(kStyle);
     if (command.takes_anything) parser.allow_unregistered();
     po::parsed_options options = parser.run();
+    refuse_several_of_one(options, command);
     keep_last_of_each(options, command);
     po::store(options, parsed.values);
   } catch (const po::unknown_option& error) {

@@ -21,10 +21,25 @@ std::string name_of_choices(const std::vector<std::string>& choices) {
   return name;
 }
 
+class NaturalNumber : public po::typed_value<std::uint64_t> {
+ public:
+  using typed_value::typed_value;
+  void xparse(boost::any& store, const std::vector<std::string>& tokens) const override {
+    if (!tokens.empty() && tokens.front().rfind('-', 0) == 0)
+      throw po::invalid_option_value(tokens.front());
+    typed_value::xparse(store, tokens);
+  }
+};
+
 }  // namespace
 
 Value Value::otherwise_is(std::string text) && {
   otherwise = std::move(text);
+  return std::move(*this);
+}
+
+Value Value::once() && {
+  is_once = true;
   return std::move(*this);
 }
 
@@ -105,6 +120,10 @@ Value optional_into(std::string& slot, std::string name, std::string implied) {
   });
   value.is_optional = true;
   return value;
+}
+
+po::typed_value<std::uint64_t>* natural_number(std::uint64_t& slot) {
+  return new NaturalNumber(&slot);  // po::options_description deletes it
 }
 
 po::options_description boost_options(const std::vector<Group>& groups) {

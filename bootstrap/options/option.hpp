@@ -33,11 +33,13 @@ struct Value {
   std::vector<std::string> suggestions;           ///< values that a shell offers in addition
   Completes completes = Completes::nothing;
   bool repeats = false;      ///< the option may be given several times
+  bool is_once = false;      ///< twice is an error; of other options, the last one counts
   bool is_optional = false;  ///< the option may stand alone
 
   /// The same, with a default that is in no variable: "all".
   Value otherwise_is(std::string text) &&;
   Value suggest(std::vector<std::string> words) &&;
+  Value once() &&;
 };
 
 struct Option {
@@ -72,6 +74,9 @@ Value number(std::string name, int otherwise);
 /// One of `choices`; if `otherwise` is empty, there is no default.
 Value choice(std::vector<std::string> choices, const std::string& otherwise = "");
 
+/// For numbers from 0: unlike po::value(), it refuses -1, which would become 2^64 - 1.
+po::typed_value<std::uint64_t>* natural_number(std::uint64_t& slot);
+
 /// Parsing sets `slot`, whose initial value is the default.
 template <typename T>
 Value into(T& slot, std::string name, Completes completes = Completes::nothing) {
@@ -80,7 +85,11 @@ Value into(T& slot, std::string name, Completes completes = Completes::nothing) 
   Value value;
   value.name = std::move(name);
   value.semantic = [&slot, text = shown.str()]() -> po::value_semantic* {
-    return po::value(&slot)->default_value(slot, text);
+    if constexpr (std::is_same_v<T, std::uint64_t>) {
+      return natural_number(slot)->default_value(slot, text);
+    } else {
+      return po::value(&slot)->default_value(slot, text);
+    }
   };
   value.otherwise = shown.str();
   value.completes = completes;
