@@ -6,6 +6,7 @@
 #include "core/contains.hpp"
 #include "core/nearest_name.hpp"
 #include "core/program_path.hpp"
+#include "held_signals.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/probe/probed_site.hpp"
 #include "jobs/run/launcher/private_file.hpp"
@@ -160,14 +161,19 @@ int submit_run(const po::variables_map& values, const std::vector<options::Group
     out() << Encoded::as_is(script);
     return 0;
   }
-  const run::PrivateFile file(script);
-  job.file = file.path();
-  if (values.count("no-check") == 0) {
-    const CapturedOutput what_fits;
-    if (const int code = check_script(job); code != 0) return code;
-  }
   const bool follows = values.count("follow") != 0;
-  const SubmittedScript submitted = submit_script(job, !follows);
+  SubmittedScript submitted;
+  {
+    const HeldSignals until_the_file_is_removed;
+    const run::PrivateFile file(script);
+    job.file = file.path();
+    if (values.count("no-check") == 0) {
+      const CapturedOutput what_fits;
+      if (const int code = check_script(job); code != 0) return code;
+    }
+    if (until_the_file_is_removed.is_pending()) return 1;
+    submitted = submit_script(job, !follows);
+  }
   if (submitted.exit_code != 0 || submitted.id.empty()) return submitted.exit_code;
   if (follows || values.count("wait") != 0) return wait_for(submitted, follows);
   err() << "note: hpcboot logs -f " << submitted.id << " shows what it writes\n";

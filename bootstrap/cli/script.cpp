@@ -1,11 +1,13 @@
 #include <unistd.h>
 
+#include "held_signals.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/job.hpp"
 #include "jobs/job_script.hpp"
 #include "jobs/run/launcher/private_file.hpp"
 #include "jobs/site_library.hpp"
 #include "options.hpp"
+#include "script_file.hpp"
 #include "script_submission.hpp"
 #include "script_words.hpp"
 #include "text/table.hpp"
@@ -175,6 +177,7 @@ int script(const Call& call) {
   const bool submit = call.values.count("submit") != 0;
   if (submit || call.values.count("check") != 0) {
     // A temporary file: the scheduler takes a copy.
+    const HeldSignals until_the_file_is_removed;
     std::optional<run::PrivateFile> file;
     if (output.empty()) file.emplace(text);
     const ScriptJob job{site, request, file ? file->path() : output};

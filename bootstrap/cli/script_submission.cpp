@@ -1,14 +1,12 @@
 #include "script_submission.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "held_signals.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/redact.hpp"
 #include "jobs/job_shape.hpp"
@@ -34,9 +32,21 @@ queue::Submission submission_of(const ScriptJob& job) {
   return {scheduler, job.file, job.variables, Env::from_process()};
 }
 
-// A site's own checks of a submission may take long.
-CommandResult run_without_limit(const std::vector<std::string>& words) {
-  return run_command(words, {"", std::nullopt});
+CommandOptions passing_signals(std::optional<std::chrono::seconds> limit) {
+  CommandOptions options;
+  options.limit = limit;
+  options.passes_signals = true;
+  return options;
+}
+
+// A site's own checks may take long.
+CommandResult run_check(const std::vector<std::string>& words) {
+  return run_command(words, passing_signals(std::chrono::minutes(2)));
+}
+
+// sbatch --wait and qsub -W block=true take as long as the job.
+CommandResult run_submission(const std::vector<std::string>& words) {
+  return run_command(words, passing_signals(std::nullopt));
 }
 
 // Errors that the linter finds, in options that the profile or the user has added.
@@ -138,23 +148,6 @@ void ask_about(queue::SubmittedJob& note, bool is_array) {
   if (seen) queue::add_files(note.output, seen->output);
 }
 
-// Blocks SIGINT, SIGTERM and SIGHUP while it exists.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t blocked;
-    sigemptyset(&blocked);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, number);
-    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 }  // namespace
 
 std::vector<std::string> known_sites() {
@@ -194,30 +187,14 @@ std::string programs_for(const std::string& output) {
   return none || within.rfind("..", 0) == 0 ? folder.string() : "";
 }
 
-void write_script(const std::string& file, const std::string& script) {
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  stream << script;
-  stream.close();
-  std::error_code failure;
-  // A device or a FIFO keeps its mode: it must not change, although root could change it.
-  if (stream && fs::is_regular_file(file, failure)) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    fs::permissions(file, fs::perms(0111 & ~mask), fs::perm_options::add, failure);
-  }
-  if (!stream || failure) {
-    throw Error(ErrorCode::unwritable_output, "the script cannot be written to " + file,
-                "a file in a writable folder", "correct --output");
-  }
-}
-
 int check_script(const ScriptJob& job) {
   const queue::Submission submission = submission_of(job);
   const std::string text = text_of_script(job.file);
   std::vector<queue::LimitProblem> problems = findings_in(text);
   std::string said;
+  const HeldSignals until_the_command_has_ended;
   for (queue::LimitProblem& problem :
-       queue::problems_of(submission, demand_of(job, text), run_without_limit, said))
+       queue::problems_of(submission, demand_of(job, text), run_check, said))
     problems.push_back(std::move(problem));
   if (problems.empty()) out() << terminal_lines(said);
   return print_problems(problems);
@@ -226,9 +203,14 @@ int check_script(const ScriptJob& job) {
 SubmittedScript submit_script(const ScriptJob& job, bool shows_id) {
   SubmittedScript submitted;
   {
-    const BlockedSignals until_the_id_is_known;
-    const queue::Answer answer = queue::submit(submission_of(job), run_without_limit);
+    const HeldSignals until_the_id_is_known;
+    const queue::Answer answer = queue::submit(submission_of(job), run_submission);
     err() << terminal_lines(answer.said);
+    if (!answer.is_ok && until_the_id_is_known.is_pending()) {
+      err() << "hpcboot: interrupted while the job was submitted; the queue shows whether it is "
+               "there: hpcboot jobs\n";
+      return {1, ""};
+    }
     if (!answer.is_ok) {
       err() << "hpcboot: the scheduler did not accept the job, see above; --check instead of "
                "--submit says why\n";

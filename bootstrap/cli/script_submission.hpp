@@ -23,9 +23,6 @@ void apply_settings(const options::po::variables_map& values, jobscripts::SitePr
 // @return empty for build/bin
 std::string programs_for(const std::string& output);
 
-// @throws Error{unwritable_output}
-void write_script(const std::string& file, const std::string& script);
-
 // A script that was written, and what it was made from.
 struct ScriptJob {
   jobscripts::SiteProfile site;

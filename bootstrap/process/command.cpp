@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,28 +62,83 @@ pid_t start(const std::vector<std::string>& words, int input, int output) {
   return failure == 0 ? child : 0;
 }
 
-// Reads until the other end is closed. @return false if the time is over first
-bool read_until(int output, std::optional<Clock::time_point> end, std::size_t most,
-                std::string& text) {
+// The signals for this process that a program in a group of its own does not get.
+class PassedSignals {
+ public:
+  PassedSignals(bool are_wanted, pid_t child) : child_(child) {
+    if (!are_wanted) return;
+    sigset_t blocked;
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      if (sigismember(&blocked, number) == 1) sigaddset(&wanted, number);
+    }
+    fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  ~PassedSignals() {
+    if (fd_ >= 0) close(fd_);
+    if (first_ != 0) raise(first_);
+  }
+  PassedSignals(const PassedSignals&) = delete;
+  PassedSignals& operator=(const PassedSignals&) = delete;
+
+  int fd() const { return fd_; }
+  // @return false if the program is to end at once
+  bool pass() {
+    signalfd_siginfo info{};
+    while (fd_ >= 0 && read(fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      if (first_ != 0) return false;
+      first_ = static_cast<int>(info.ssi_signo);
+      kill(-child_, first_);
+    }
+    return true;
+  }
+
+ private:
+  pid_t child_;
+  int fd_ = -1;
+  int first_ = 0;
+};
+
+enum class Reading { complete, late, stopped };
+
+// Reads until the other end is closed, or `most` bytes are read.
+Reading read_until(int output, std::optional<Clock::time_point> end, std::size_t most,
+                   PassedSignals& signals, std::string& text) {
   std::array<char, 4096> buffer{};
   while (text.size() < most) {
-    pollfd ready{output, POLLIN, 0};
+    std::array<pollfd, 2> ready{{{output, POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
     int left = -1;
     if (end) {
       const auto time = std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now());
-      if (time.count() <= 0) return false;
+      if (time.count() <= 0) return Reading::late;
       left = static_cast<int>(time.count());
     }
-    const int count = poll(&ready, 1, left);
+    const int count = poll(ready.data(), ready.size(), left);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) break;
-    if (count == 0) continue;
+    if (!signals.pass()) return Reading::stopped;
+    if (ready[0].revents == 0) continue;
     const ssize_t size = read(output, buffer.data(), buffer.size());
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) break;
     text.append(buffer.data(), static_cast<std::size_t>(size));
   }
-  return true;
+  return Reading::complete;
+}
+
+// Waits for a program that has closed its output, which is about to end. It stays a zombie, whose
+// process id is not reused yet.
+Reading wait_until(pid_t child, std::optional<Clock::time_point> end, PassedSignals& signals) {
+  siginfo_t ended{};
+  while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+         ended.si_pid == 0) {
+    if (end && Clock::now() >= *end) return Reading::late;
+    if (!signals.pass()) return Reading::stopped;
+    usleep(1000);
+  }
+  return Reading::complete;
 }
 
 }  // namespace
@@ -108,17 +164,11 @@ CommandResult run_command(const std::vector<std::string>& words, const CommandOp
     result.is_started = true;
     std::optional<Clock::time_point> end;
     if (options.limit) end = Clock::now() + *options.limit;
-    result.is_late = !read_until(ends[0], end, options.most_bytes, result.output);
-    // A command that has closed its output is about to end. The process id of a zombie is not
-    // reused yet.
-    siginfo_t ended{};
-    while (!result.is_late && result.output.size() < options.most_bytes &&
-           waitid(P_PID, static_cast<id_t>(child), &ended,
-                  WEXITED | WNOWAIT | (end ? WNOHANG : 0)) == 0 &&
-           ended.si_pid == 0) {
-      if (Clock::now() >= *end) result.is_late = true;
-      usleep(1000);
-    }
+    PassedSignals signals(options.passes_signals, child);
+    Reading reading = read_until(ends[0], end, options.most_bytes, signals, result.output);
+    if (reading == Reading::complete && result.output.size() < options.most_bytes)
+      reading = wait_until(child, end, signals);
+    result.is_late = reading == Reading::late;
     kill(-child, SIGKILL);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

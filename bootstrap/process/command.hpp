@@ -12,6 +12,9 @@ struct CommandOptions {
   std::string input;                               // for its standard input
   std::optional<std::chrono::seconds> limit{10};   // then it is killed; nullopt: no limit
   std::size_t most_bytes = std::size_t{1} << 20U;  // of output; then it is killed
+  // Those of SIGINT, SIGTERM and SIGHUP that the caller has blocked are passed on to the program; a
+  // second one kills it. The first stays pending for the caller.
+  bool passes_signals = false;
 };
 
 struct CommandResult {

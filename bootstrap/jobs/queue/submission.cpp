@@ -74,6 +74,12 @@ CommandResult require_started(const RunCommand& run, const std::vector<std::stri
 
 // Throws if the command did not reach the scheduler: its failure then says nothing about the job.
 void require_reached(const CommandResult& result, const std::string& name) {
+  if (result.is_late) {
+    throw Error(ErrorCode::backend_unavailable, name + " does not answer",
+                "the scheduler to check the job within two minutes",
+                "try again later, or ask the cluster's administrators whether the scheduler is "
+                "down");
+  }
   if (result.is_ok()) return;
   static const std::vector<std::string> kUnreachable = {
       "Unable to contact slurm controller", "failed to fetch config",
