@@ -22,7 +22,7 @@ bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
 data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "${data:?STAGE=1 copies DATA_DIR, which is not set}" ]; then stage=(--stage "$data") data='{staged}'; fi
-read -ra options <<<"${TRAINER_ARGS-}"
+read -rd '' -a options <<<"${TRAINER_ARGS-}" || true
 options+=("$@") runs=$runs/compare_${JOB_ID:-$$} code=0 stopped=
 trap 'stopped=1; kill "$!" 2>/dev/null' TERM INT HUP # stops the running training, and starts no other
 train() { # MODE RUN-OPTION…: continues after a failure

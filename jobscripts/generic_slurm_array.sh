@@ -28,6 +28,6 @@ data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "${data:?STAGE=1 copies DATA_DIR, which is not set}" ]; then stage=(--stage "$data") data='{staged}'; fi
 sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4") # options of each task: as many entries as the array above has tasks
-read -ra options <<<"${sweep[index]:?no options for task $index} ${TRAINER_ARGS-}"
+read -rd '' -a options <<<"${sweep[index]:?no options for task $index} ${TRAINER_ARGS-}" || true
 exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode single ${data:+--data "$data"} --runs-dir "$runs" --resume auto --comment "task $index" "${options[@]}" "$@"

@@ -11,7 +11,7 @@ bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
 
 data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
 if [ "${STAGE:-0}" = 1 ] && [ -e "${data:?STAGE=1 copies DATA_DIR, which is not set}" ]; then stage=(--stage "$data") data='{staged}'; fi
-read -ra options <<<"${TRAINER_ARGS-}"
+read -rd '' -a options <<<"${TRAINER_ARGS-}" || true
 
 "$hpcboot" run --hostfile "${HOSTFILE:-setup/hosts.txt}" ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} -- "$hpcboot" check || exit
 exec "$hpcboot" run --hostfile "${HOSTFILE:-setup/hosts.txt}" ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} "${stage[@]}" -- "${hpcboot%/*}/trainer" \

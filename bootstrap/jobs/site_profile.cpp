@@ -178,11 +178,19 @@ void SiteProfile::set(const std::string& name, const std::string& value) {
       values_[name] = value;
       return;
     }
+    // "--nodelist=n1,n2,--exclusive" is two options.
+    const bool are_options = name == "queue.options";
     std::vector<std::string> list;
     for (std::size_t at = 0; at < value.size();) {
       const std::size_t comma = std::min(value.find(',', at), value.size());
-      if (comma > at) list.push_back(value.substr(at, comma - at));
+      const std::string entry = value.substr(at, comma - at);
       at = comma + 1;
+      if (entry.empty()) continue;
+      if (are_options && !list.empty() && entry[0] != '-') {
+        list.back() += "," + entry;
+      } else {
+        list.push_back(entry);
+      }
     }
     values_[name] = list;
   }

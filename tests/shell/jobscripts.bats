@@ -319,6 +319,70 @@ END
   [[ $output == *"at most 01:00:00 (scontrol show partition debug)"*"SBATCH_PARTITION=… (gpu)"* ]]
 }
 
+@test "a signal reaches a scheduler that does not answer, and the script in /tmp is removed: --check, --submit, run --submit" {
+  cd "$BATS_TEST_TMPDIR" || return
+  mkdir fakes tmp
+  local hangs number words code
+  for hangs in --test-only --parsable; do
+    printf '#!/bin/bash\nif [ "$1" = %s ]; then echo $$ >hung; exec sleep 300; fi\n' "$hangs" >fakes/sbatch
+    printf '#!/bin/sh\nexit 1\n' >fakes/scontrol
+    chmod +x fakes/sbatch fakes/scontrol
+    for words in "script --site generic_slurm --job single --check" "script --site generic_slurm --job single --submit" \
+      "run --submit --site generic_slurm --env PASSWORD=hush"; do
+      case $hangs$words in *only*job*--submit | *parsable*--check) continue ;; esac
+      if [[ $words = run* ]]; then words+=" -- true"; fi
+      for number in INT TERM HUP; do
+        rm -f hung
+        # shellcheck disable=SC2086
+        PATH=$PWD/fakes:$PATH TMPDIR=$PWD/tmp env --default-signal="$number" "$HPCBOOT" $words >said 2>&1 &
+        await test -s hung
+        [ -n "$(ls tmp)" ]
+        kill "-$number" $!
+        code=0
+        wait $! || code=$?
+        [ "$code" -eq $((128 + $(kill -l "$number"))) ] || fail "$hangs $words: exit code $code: $(cat said)"
+        [ -z "$(ls tmp)" ] || fail "$hangs $words: $(ls tmp)"
+        if kill -0 "$(cat hung)"; then fail "$hangs $words: sbatch is left"; fi
+        [ "$hangs" = --test-only ] || grep -q "interrupted while the job was submitted" said
+      done
+    done
+  done
+}
+
+@test "a second signal ends a scheduler that ignores the first" {
+  cd "$BATS_TEST_TMPDIR" || return
+  mkdir fakes
+  printf '#!/bin/bash\ntrap "touch told" TERM\necho $$ >hung\nwhile :; do sleep 0.1; done\n' >fakes/sbatch
+  chmod +x fakes/sbatch
+  PATH=$PWD/fakes:$PATH "$HPCBOOT" script --site generic_slurm --job single --submit 3>&- &
+  await test -s hung
+  kill $!
+  await test -e told
+  kill $!
+  local code=0
+  wait $! || code=$?
+  [ "$code" -eq 143 ]
+  if kill -0 "$(cat hung)"; then fail "sbatch is left"; fi
+}
+
+@test "-o replaces what hpcboot has written, as a whole, and nothing else" {
+  cd "$BATS_TEST_TMPDIR" || return
+  echo 'my program' >train.py
+  run -42 script --site cc --job ddp -o train.py
+  [[ $output == *"train.py is there, and hpcboot has not written it"*"name another file"* ]]
+  [ "$(cat train.py)" = 'my program' ]
+  script --site cc --job array -o job.sh
+  chmod 700 job.sh
+  ln -s job.sh link.sh
+  script --site cc --job ddp -o link.sh
+  [ -L link.sh ]
+  [ "$(stat -c %a job.sh)" = "$(printf '%o' $((0700 | 0111 & ~$(umask))))" ]
+  cp job.sh before
+  (ulimit -f 1; trap '' XFSZ; run -42 script --site cc --job array -o job.sh)
+  cmp before job.sh
+  [ "$(echo job.sh*)" = job.sh ]
+}
+
 # made OPTION…: the script that `run --submit` would submit.
 made() { "$HPCBOOT" run --submit --dry-run "$@"; }
 
@@ -661,6 +725,12 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
     HPCBOOT_BIN_DIR=build/bin SGE_TASK_ID=3 LSB_JOBINDEX=3 bash $site.sh
     grep -q '^trainer .*<--comment> <task 2> <--lr> <1e-4>' log
   done
+  rm log # the word of Grid Engine for a job that is no array
+  HPCBOOT_BIN_DIR=build/bin SGE_TASK_ID=undefined bash own_sge.sh
+  grep -q '^trainer .*<--comment> <task 0> <--lr> <1e-3>' log
+  rm log
+  TRAINER_ARGS=$'--epochs 5\n  --lr 2e-3\n' bash "$ROOT/jobscripts/cc_ddp.sh"
+  grep -q '^trainer .*<--epochs> <5> <--lr> <2e-3> SITE' log
   # Each task has its own output file.
   grep -qx '#BSUB -o %J_%I.out' own_lsf.sh
 }

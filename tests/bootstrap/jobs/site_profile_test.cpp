@@ -68,6 +68,9 @@ TEST_F(SiteProfiles, SetChangesAKeyOfAnyType) {
   EXPECT_TRUE(profile.truth("queue.requeue"));
   EXPECT_THAT(profile.list("build.modules"), ::testing::ElementsAre("gcc", "cuda/12.2"));
   EXPECT_EQ(profile.text("storage.scratch"), "${SCRATCH:-/scratch}");
+  profile.set("queue.options", "--nodelist=n1,n2,,--exclusive,");
+  EXPECT_THAT(profile.list("queue.options"),
+              ::testing::ElementsAre("--nodelist=n1,n2", "--exclusive"));
 }
 
 TEST_F(SiteProfiles, SetOfWhatDoesNotFitIsAnErrorThatSaysWhat) {

@@ -37,7 +37,7 @@ mkdir -p "$runs" && runs=$(realpath "$runs") || exit
 see "$runs"
 if [ -e "$data" ]; then data=$(realpath "$data") && see "$data"; fi
 if [ "${STAGE:-0}" = 1 ] && [ -e "${data:?STAGE=1 copies DATA_DIR, which is not set}" ]; then stage=(--stage "$data") data='{staged}' seen=$seen,'{staged}'; fi
-read -ra options <<<"${TRAINER_ARGS-}"
+read -rd '' -a options <<<"${TRAINER_ARGS-}" || true
 
 "$hpcboot" run ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher mpirun -- apptainer exec --nv --bind "$here" "${HOME}/hpcboot.sif" "$hpcboot" check || exit
 exec "$hpcboot" run --requeue ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher mpirun "${stage[@]}" -- apptainer exec --nv --bind "$seen" "${HOME}/hpcboot.sif" "${hpcboot%/*}/trainer" \

@@ -24,6 +24,6 @@ bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
 
 data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
 if [ "${STAGE:-0}" = 1 ] && [ -e "${data:?STAGE=1 copies DATA_DIR, which is not set}" ]; then stage=(--stage "$data") data='{staged}'; fi
-read -ra options <<<"${TRAINER_ARGS-}"
+read -rd '' -a options <<<"${TRAINER_ARGS-}" || true
 exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode single ${data:+--data "$data"} --runs-dir "$runs" --resume auto "${options[@]}" "$@"
