@@ -95,6 +95,14 @@ PY
   run "$trainer" estimate --model vit_b_16 --sequence 5
   [ "$status" -eq 2 ]
   [[ $output == *"--sequence is for transformers; vit_b_16 takes images"* ]]
+  run "$trainer" estimate --model gpt2 --image-size 64
+  [ "$status" -eq 2 ]
+  [[ $output == *"--image-size is for models of images; gpt2 is a transformer"* ]]
+  run "$trainer" estimate --model gpt2 --sequence 1025
+  [ "$status" -eq 2 ]
+  [[ $output == *"--sequence is 1025; gpt2 has learned only 1024 positions"* ]]
+  run "$trainer" estimate --model gpt2 --sequence 128 --json
+  [[ $output == *'"parameters": 124439808'* ]]
 }
 
 @test "a file that is damaged is named, with the key" {

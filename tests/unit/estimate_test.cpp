@@ -344,22 +344,36 @@ TEST_F(ShapeFile, OfOurKeys) {
                   {shape.blocks, shape.hidden, shape.heads, shape.vocabulary, shape.sequence}),
               ElementsAre(2, 8, 4, 10, 16));
   EXPECT_TRUE(shape.gated);
-  EXPECT_TRUE(shape.bias);
+  EXPECT_TRUE(shape.attention_bias && shape.mlp_bias);
   EXPECT_FALSE(shape.fused_attention);
 }
 
 TEST_F(ShapeFile, OfHuggingFace) {
   // What the two models' config.json say about their sizes.
-  EXPECT_EQ(transformer(read(R"({"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12,
-    "n_inner": null, "vocab_size": 50257, "n_positions": 1024, "layer_norm_epsilon": 1e-05})"))
-                .parameters(),
-            124'439'808);
+  const Transformer gpt2 =
+      read(R"({"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12,
+    "n_inner": null, "vocab_size": 50257, "n_positions": 1024, "layer_norm_epsilon": 1e-05})");
+  EXPECT_EQ(transformer(gpt2).parameters(), 124'439'808);
+  EXPECT_EQ(gpt2.fused_attention, known_transformer("gpt2").fused_attention);
   EXPECT_EQ(
       transformer(read(R"({"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096,
     "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
     "max_position_embeddings": 131072, "rms_norm_eps": 1e-05, "tie_word_embeddings": false})"))
           .parameters(),
       8'030'261'248);
+}
+
+TEST_F(ShapeFile, OfALlamaWithBiases) {
+  const auto parameters = [&](const std::string& more) {
+    return transformer(read(R"({"model_type": "llama", "num_hidden_layers": 3, "hidden_size": 64,
+      "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 100,
+      "vocab_size": 10, "max_position_embeddings": 16, "rms_norm_eps": 1e-05)" +
+                            more + "}"))
+        .parameters();
+  };
+  const auto plain = parameters("");
+  EXPECT_EQ(parameters(R"(, "attention_bias": true)") - plain, 3 * (64 + 2 * 32 + 64));
+  EXPECT_EQ(parameters(R"(, "mlp_bias": true)") - plain, 3 * (2 * 100 + 64));
 }
 
 TEST_F(ShapeFile, OfAnotherKindOfModelIsRefused) {

@@ -73,8 +73,9 @@ options::Command command_for(Options& o) {
       "with computation as far as the method allows.",
       "A FILE.json describes a transformer: layers, hidden_size, heads, vocabulary, sequence; "
       "optionally head_size, key_value_heads, feed_forward (4 x hidden_size), and true or false "
-      "for gated, rms_norm, bias, tied, learned_positions, fused_attention. The config.json of a "
-      "GPT-2, Llama or Mistral model of Hugging Face can be used as it is.",
+      "for gated, rms_norm, bias (or attention_bias and mlp_bias), tied, learned_positions, "
+      "fused_attention (by default of Llama and Mistral). The config.json of a GPT-2, Llama or "
+      "Mistral model of Hugging Face can be used as it is.",
       "bf16 and fp16 are autocast, with weights in fp32, as --precision of the trainer; "
       "bf16-master "
       "has weights and gradients in bf16 and the optimizer in fp32; bf16-pure everything in bf16."};
@@ -152,7 +153,7 @@ es::Model image_model(const ImageModel& model, const Options& o) {
   return model.make(o.channels, o.image_size, o.classes);
 }
 
-es::Model model_of(const Options& o) {
+es::Model model_of(const Options& o, const po::variables_map& values) {
   for (const ImageModel& model : kImageModels) {
     if (o.model == model.name) return image_model(model, o);
   }
@@ -163,8 +164,18 @@ es::Model model_of(const Options& o) {
     throw UsageError("--model is '" + o.model + "'; expected " + options::one_of(models()) +
                      ", or a file, such as config.json");
   }
+  for (const char* option : {"image-size", "channels", "classes"}) {
+    if (!values[option].defaulted())
+      throw UsageError("--" + std::string(option) + " is for models of images; " + o.model +
+                       " is a transformer");
+  }
   es::Transformer shape = is_file ? es::read_transformer(o.model) : es::known_transformer(o.model);
-  if (o.sequence != 0) shape.sequence = o.sequence;
+  if (o.sequence == 0) return es::transformer(shape);
+  if (shape.learned_positions && o.sequence > shape.sequence) {
+    throw UsageError("--sequence is " + std::to_string(o.sequence) + "; " + o.model +
+                     " has learned only " + std::to_string(shape.sequence) + " positions");
+  }
+  shape.positions = std::exchange(shape.sequence, o.sequence);
   return es::transformer(shape);
 }
 
@@ -241,7 +252,7 @@ int estimate(const Arguments& arguments) {
   o.layout.reshard_after_forward = !o.keep_gathered;
   constexpr double kGiga = 1e9;
   es::Report report;
-  report.model = model_of(o);
+  report.model = model_of(o, parsed->values);
   report.types = es::types_of(o.precision);
   report.optimizer = o.optimizer;
   report.machine = {o.tflops > 0 ? o.tflops * 1e12 : report.types.flops,

@@ -73,7 +73,8 @@ Transformer llama(const char* name, std::int64_t blocks, std::int64_t hidden, st
   shape.sequence = 8192;
   shape.gated = true;
   shape.rms_norm = true;
-  shape.bias = false;
+  shape.attention_bias = false;
+  shape.mlp_bias = false;
   shape.fused_attention = true;
   return shape;
 }

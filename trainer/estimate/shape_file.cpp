@@ -50,11 +50,14 @@ Transformer shape_of(const JsonReader& json, const std::string& name) {
   const bool like_llama = json.number("rms_norm_eps").has_value();
   shape.gated = json.boolean("gated").value_or(like_llama);
   shape.rms_norm = json.boolean("rms_norm").value_or(like_llama);
-  shape.bias = json.boolean("bias").value_or(!like_llama);
+  const bool bias = json.boolean("bias").value_or(!like_llama);
+  shape.attention_bias = json.boolean("attention_bias").value_or(bias);
+  shape.mlp_bias = json.boolean("mlp_bias").value_or(bias);
   shape.tied =
       json.boolean("tied").value_or(json.boolean("tie_word_embeddings").value_or(like_gpt2));
   shape.learned_positions = json.boolean("learned_positions").value_or(like_gpt2);
-  shape.fused_attention = json.boolean("fused_attention").value_or(!kind.empty());
+  // As of the models known by name.
+  shape.fused_attention = json.boolean("fused_attention").value_or(!kind.empty() && !like_gpt2);
   return shape;
 }
 

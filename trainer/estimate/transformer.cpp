@@ -36,7 +36,10 @@ Layer embedding(const Transformer& shape, const Sizes& n) {
   Layer layer;
   layer.name = "embedding";
   layer.divided.parameters = n.vocabulary * n.hidden;
-  if (shape.learned_positions) layer.each.parameters = n.tokens * n.hidden;
+  if (shape.learned_positions) {
+    const std::int64_t positions = shape.positions > 0 ? shape.positions : shape.sequence;
+    layer.each.parameters = static_cast<double>(positions) * n.hidden;
+  }
   layer.each.kept_bytes = 8 * n.tokens;
   layer.output = n.tokens * n.hidden;
   // The first block keeps the sum of both embeddings, which this layer returns.
@@ -47,17 +50,18 @@ Layer embedding(const Transformer& shape, const Sizes& n) {
 
 Layer block(const Transformer& shape, const Sizes& n, const std::string& name) {
   const double matrices = shape.gated ? 3 : 2;
-  const double bias = shape.bias ? 1 : 0;
+  const double attention_bias = shape.attention_bias ? 1 : 0;
+  const double mlp_bias = shape.mlp_bias ? 1 : 0;
   const double scores = shape.fused_attention ? 0 : n.heads * n.tokens;
   Layer layer;
   layer.name = name;
   layer.output = n.tokens * n.hidden;
   layer.sums = 4;  // after attention and feed-forward layers, and in their backward passes
   // Normalisations, and the biases of the two matrices whose results are summed.
-  layer.each.parameters = 2 * n.norm + bias * 2 * n.hidden;
-  layer.divided.parameters = 2 * n.hidden * n.queries + 2 * n.hidden * n.keys +
-                             matrices * n.hidden * n.feed_forward +
-                             bias * (n.queries + 2 * n.keys + (matrices - 1) * n.feed_forward);
+  layer.each.parameters = 2 * n.norm + (attention_bias + mlp_bias) * n.hidden;
+  layer.divided.parameters =
+      2 * n.hidden * n.queries + 2 * n.hidden * n.keys + matrices * n.hidden * n.feed_forward +
+      attention_bias * (n.queries + 2 * n.keys) + mlp_bias * (matrices - 1) * n.feed_forward;
   const double products =
       2 * n.hidden * n.queries + 2 * n.hidden * n.keys + matrices * n.hidden * n.feed_forward;
   // Scores and their product with the values; a fused kernel leaves out what is masked.

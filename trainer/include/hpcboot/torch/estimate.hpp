@@ -62,9 +62,11 @@ struct Transformer {
   std::int64_t feed_forward = 0;     ///< 0: 4 x hidden
   std::int64_t vocabulary = 0;
   std::int64_t sequence = 0;
+  std::int64_t positions = 0;      ///< that are learned; 0: sequence
   bool gated = false;              ///< SwiGLU, with three matrices; else GELU, with two
   bool rms_norm = false;           ///< without a mean and a bias
-  bool bias = true;                ///< of the matrices
+  bool attention_bias = true;      ///< of the matrices of queries, keys, values and output
+  bool mlp_bias = true;            ///< of the feed-forward matrices
   bool tied = false;               ///< the output layer uses the embedding's weights
   bool learned_positions = false;  ///< an embedding of positions
   bool fused_attention = false;    ///< FlashAttention: no matrix of sequence x sequence
