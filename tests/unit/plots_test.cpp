@@ -180,6 +180,23 @@ TEST(StrongScaling, ComparesTheSameKindOfDevice) {
               ElementsAre(1, 2));
 }
 
+TEST(StrongScaling, ComparesRunsOfTheSameSiteIfItHasAny) {
+  RunData slow = run_of("single", 1, 100);
+  slow.site = "slow";
+  RunData fast = run_of("single", 1, 20);
+  fast.site = "fast";
+  RunData four = run_of("DDP", 4, 5);
+  four.site = "fast";
+  EXPECT_THAT(ys(series_named(strong_scaling_plot({slow, fast, four}).panels[0], "DDP")),
+              ElementsAre(1, 4));
+  RunData other = run_of("DDP", 4, 30);
+  other.site = "none of its own";
+  const Panel both = strong_scaling_plot({slow, fast, four, other}).panels[0];
+  const std::string work = ", resnet50, 128 px, fp32, 5 epochs, 1000 images, cpu at ";
+  EXPECT_THAT(ys(series_named(both, "DDP" + work + "fast")), ElementsAre(1, 4));
+  EXPECT_THAT(ys(series_named(both, "DDP" + work + "none of its own")), ElementsAre(1, 2));
+}
+
 TEST(StrongScaling, ShowsTheNewestOfManyLines) {
   std::vector<RunData> runs;
   for (int samples = 1; samples < 30; ++samples) {

@@ -61,6 +61,7 @@ RunData data_of(const std::filesystem::path& folder, const record::RunRecord& ru
   data.devices = record::device_count(run);
   const std::string name = record::device_name(run);
   data.device_kind = name.empty() ? record::device_kind(run) : name;
+  data.site = run.site.value_or("");
   data.settings = settings_of(run);
   data.samples = run.train_samples;
   data.sample = record::sample_of(run);

@@ -24,6 +24,7 @@ struct RunData {
   std::int64_t devices_per_node = 1;
   std::int64_t devices = 1;
   std::string device_kind;  ///< "cpu", "NVIDIA H200"; "cuda" in older records
+  std::string site;         ///< empty if the run has none
   /// What else affects the result, by name: learning rate, batch size, …; not the seed.
   std::map<std::string, std::string> settings;
   std::optional<std::int64_t> samples;  ///< for training

@@ -38,15 +38,17 @@ std::vector<RunGroup> groups_of(const std::vector<RunData>& runs) {
   const bool names_training = !all_equal(runs, &RunData::about);
   const bool names_samples = !all_equal(runs, &RunData::samples);
   const bool names_kind = !all_equal(runs, &RunData::device_kind);
+  const bool names_site = !all_equal(runs, &RunData::site);
   const auto key_of = [](const RunData& run) {
     return std::tuple(run.about, run.samples.value_or(0), run.devices, run.nodes, run.method,
-                      run.device_kind, run.work, run.settings);
+                      run.device_kind, run.site, run.work, run.settings);
   };
   std::map<decltype(key_of(runs.front())), RunGroup> groups;
   for (const RunData& run : runs) {
     RunGroup& group = groups[key_of(run)];
     group.name = layout_of(run);
     if (names_kind) group.name += " " + run.device_kind;
+    if (names_site && !run.site.empty()) group.name += " at " + run.site;
     if (names_training) group.name += ", " + run.about;
     if (names_samples && run.samples)
       group.name += fmt::format(", {} {}s", *run.samples, run.sample);

@@ -29,28 +29,51 @@ struct Work {
   std::string text;
 };
 
+void add_runs(Line& line, const Line& others) {
+  for (const auto& [devices, runtimes] : others.runtimes) {
+    std::vector<double>& all = line.runtimes[devices];
+    all.insert(all.end(), runtimes.begin(), runtimes.end());
+  }
+  line.runs.insert(line.runs.end(), others.runs.begin(), others.runs.end());
+}
+
+/// The runs of one kind of work, by method and site.
+using Methods = std::map<std::pair<std::string, std::string>, Line>;
+
+/// The runs on one device with which those of a site are compared: its own, if there are any.
+Line on_one_device(const Methods& methods, const std::string& site) {
+  if (const auto own = methods.find({"", site}); own != methods.end()) return own->second;
+  Line all;
+  for (const auto& [key, line] : methods) {
+    if (key.first.empty()) add_runs(all, line);
+  }
+  return all;
+}
+
 /// @param work nothing for runs that cannot be compared
 std::vector<Line> lines_of(const std::vector<RunData>& runs,
                            const std::function<std::optional<Work>(const RunData&)>& work) {
-  std::map<std::string, std::map<std::string, Line>> by_work;
+  const bool names_site = std::any_of(
+      runs.begin(), runs.end(), [&](const RunData& run) { return run.site != runs.front().site; });
+  std::map<std::string, Methods> by_work;
   for (const RunData& run : runs) {
     const std::optional<Work> own = work(run);
     if (!own || run.runtime_seconds.value_or(0) < record::kShortestRuntime) continue;
     const std::string method = run.devices == 1 ? "" : run.method;
-    Line& line = by_work[run.device_kind + "\n" + own->key][method];
+    Line& line = by_work[run.device_kind + "\n" + own->key][{method, run.site}];
     line.method = method;
     line.work = run.about + ", " + own->text + ", " + run.device_kind;
+    if (names_site && !run.site.empty()) line.work += " at " + run.site;
     line.runtimes[run.devices].push_back(*run.runtime_seconds);
     line.runs.push_back(&run);
   }
   std::vector<Line> lines;
-  for (auto& [key, methods] : by_work) {
-    const Line one_device = methods[""];
-    for (auto& [method, line] : methods) {
-      if (method.empty()) continue;
-      line.runtimes.insert(one_device.runtimes.begin(), one_device.runtimes.end());
-      line.runs.insert(line.runs.end(), one_device.runs.begin(), one_device.runs.end());
-      if (line.runtimes.size() >= 2) lines.push_back(std::move(line));
+  for (const auto& [key, methods] : by_work) {
+    for (const auto& [method_and_site, line] : methods) {
+      if (line.method.empty()) continue;
+      Line whole = line;
+      add_runs(whole, on_one_device(methods, method_and_site.second));
+      if (whole.runtimes.size() >= 2) lines.push_back(std::move(whole));
     }
   }
   return lines;
