@@ -448,6 +448,18 @@ EOF
   diff <(cut -d, -f2 runs/*/metrics.csv | tail -n +2 | head -n "$last") <(seq "$last")
 }
 
+@test "a checkpoint within an epoch is no part of training: the parts of a run are not longer than it" {
+  "$trainer" --data synthetic:24x3x32x32 --task cifar --model resnet18 --image-size 32 --batch-size 4 --epochs 1 \
+    --checkpoint-every 1s --no-tensorboard --device cpu --runs-dir runs
+  python3 - runs/*/run.json <<'END'
+import json, sys
+totals = json.load(open(sys.argv[1]))["totals"]
+parts = [totals[name + "_seconds"] for name in ("start_up", "train", "validation", "checkpoint")]
+assert totals["checkpoint_seconds"] > 0, totals
+assert sum(parts) <= totals["runtime_seconds"] + 1e-3, totals
+END
+}
+
 @test "the newest checkpoints and the best one are kept" {
   train 1 runs --epochs 4 --keep-checkpoints 2 >/dev/null
   cd runs/*/checkpoints

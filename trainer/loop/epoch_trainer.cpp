@@ -167,7 +167,7 @@ record::EpochRecord EpochTrainer::record() const {
 
 std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around) {
   EpochProgress& progress = state_.progress;
-  const auto begin = Clock::now();
+  auto begin = Clock::now();  // later by the time of the files that were saved since
   const double seconds_before = progress.train_seconds;
   const double waited_before = progress.data_wait_seconds;
   const DistributedSampler sampler(training_samples(task_, options_), communicator_.size(),
@@ -261,7 +261,11 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
     const AfterStep next = around.after_step(step_seconds, shown.step == shown.steps);
     if (next != AfterStep::go_on) {
       bring_up_to_date();
+      const auto save_begin = Clock::now();
       around.save();
+      const auto saving = Clock::now() - save_begin;
+      begin += saving;
+      step_begin += saving;
     }
     if (around.profiler != nullptr) {
       // Files are not a part of the next step.
