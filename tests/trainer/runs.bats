@@ -223,7 +223,7 @@ PY
 @test "options are checked, and named" {
   for bad in "--mode x" "--model vgg" "--epochs 0" "--lr 0" "--epochs x" "--image-size 4" "--no-such 1" "--epo 3" \
     "--optimizer lamb" "--schedule x" "--scale-lr x" "--momentum 1" "--weight-decay -1" "--data-fraction 0" "--clip-grad-norm -1" \
-    "--accumulate 0" "--micro-batch 0" "--bucket-mb 0" "--bucket-mb inf" "--compress-gradients x" "--precision fp8" "--initial-scale-power 99" \
+    "--seed -5" "--seed x" "--accumulate 0" "--micro-batch 0" "--bucket-mb 0" "--bucket-mb inf" "--compress-gradients x" "--precision fp8" "--initial-scale-power 99" \
     "--threads 100000" "--loader-threads 100000" "--image-size 100000" "--start-up-timeout 10000000000" \
     "--collective-timeout 9223372036854775807" "--batch-size 9223372036854775807"; do
     # shellcheck disable=SC2086
@@ -345,7 +345,8 @@ PY
   for bad in "--sync-bn" "--sync-bn --mode single" "--sync-bn --mode dp --devices cpu:2" \
     "--warmup-steps 2 --warmup-epochs 1" "--backend nccl --device cpu" "--checkpoint-activations" \
     "--backend nccl --mode single" "--compress-gradients bf16 --mode single" "--bucket-mb 5 --mode single" \
-    "--find-unused-parameters --mode single" "--initial-scale-power 5" "--scale-growth-interval 9 --precision bf16"; do
+    "--find-unused-parameters --mode single" "--initial-scale-power 5" "--scale-growth-interval 9 --precision bf16" \
+    "--momentum 0.5" "--decay-epochs 3" "--decay-factor 0.5 --schedule cosine" "--profile-mb 5"; do
     # shellcheck disable=SC2086 # options, meant to be split
     run "$trainer" $model --data nowhere $bad --runs-dir runs
     echo "$bad: $status $output"

@@ -388,12 +388,21 @@ class FloatSet : public Dataset {
 };
 
 TEST(UnusualPixels, AreFloatsThatAreNotFrom0To1) {
-  EXPECT_EQ(unusual_pixels(FloatSet({0, 1, 0.5F, 0.25F})), std::nullopt);
-  EXPECT_EQ(unusual_pixels(FloatSet({0, NAN, 0.5F, 1})), std::nullopt);
-  EXPECT_EQ(unusual_pixels(FloatSet({0.5F, 0, 255, 1})), std::pair(0.0F, 255.0F));
-  EXPECT_EQ(unusual_pixels(FloatSet({7, 8, 9, 8})), std::pair(7.0F, 9.0F));
-  EXPECT_EQ(unusual_pixels(FloatSet({NAN, 0.5F, -2, 0.75F})), std::pair(-2.0F, 0.75F));
-  EXPECT_EQ(unusual_pixels(MemoryDataset(random_set(2, 2, 2))), std::nullopt) << "bytes";
+  EXPECT_FALSE(unusual_pixels(FloatSet({0, 1, 0.5F, 0.25F})));
+  const auto expect_range = [](std::array<float, 4> pixels, float least, float greatest,
+                               bool has_nan) {
+    const auto range = unusual_pixels(FloatSet(pixels));
+    ASSERT_TRUE(range);
+    EXPECT_EQ(range->least, least);
+    EXPECT_EQ(range->greatest, greatest);
+    EXPECT_EQ(range->has_nan, has_nan);
+  };
+  expect_range({0, NAN, 0.5F, 1}, 0, 1, true);
+  expect_range({0.5F, 0, 255, 1}, 0, 255, false);
+  expect_range({7, 8, 9, 8}, 7, 9, false);
+  expect_range({NAN, 0.5F, -2, 0.75F}, -2, 0.75F, true);
+  expect_range({NAN, NAN, NAN, NAN}, INFINITY, -INFINITY, true);
+  EXPECT_FALSE(unusual_pixels(MemoryDataset(random_set(2, 2, 2)))) << "bytes";
 }
 
 }  // namespace

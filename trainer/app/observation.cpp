@@ -27,6 +27,8 @@ void check_observation(const train::TrainOptions& o) {
   if (o.monitor && *o.monitor != 0 && !(*o.monitor >= kShortest && *o.monitor <= kLongest))
     throw train::UsageError("--monitor must be 0, or from 0.1 to 86400 seconds");
   if (o.profile_mb < 1) throw train::UsageError("--profile-mb must be at least 1");
+  if (o.profile.empty() && o.profile_mb != train::TrainOptions().profile_mb)
+    throw train::UsageError("--profile-mb needs --profile");
   if (o.profile.empty()) return;
   try {
     profile::parse_profile_schedule(o.profile);

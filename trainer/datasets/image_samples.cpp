@@ -93,7 +93,7 @@ std::string ImageSamples::checksum_of_labels() const {
   return labels == nullptr ? "" : checksum_text(checksum_of(*labels));
 }
 
-std::optional<std::pair<float, float>> unusual_pixels(const Dataset& set) {
+std::optional<PixelRange> unusual_pixels(const Dataset& set) {
   if (set.pixel_type() != PixelType::f32) return std::nullopt;
   const std::vector<std::int64_t> indices = spread_indices(set.count());
   std::vector<float> pixels(indices.size() * static_cast<std::size_t>(set.shape().pixels()));
@@ -101,10 +101,13 @@ std::optional<std::pair<float, float>> unusual_pixels(const Dataset& set) {
   set.read(indices.data(), static_cast<std::int64_t>(indices.size()),
            reinterpret_cast<std::uint8_t*>(pixels.data()), labels.data());
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  std::pair range(kInfinity, -kInfinity);
-  for (const float pixel : pixels)
-    range = {std::fmin(range.first, pixel), std::fmax(range.second, pixel)};
-  if (range.first >= 0 && range.second <= 1) return std::nullopt;
+  PixelRange range{kInfinity, -kInfinity, false};
+  for (const float pixel : pixels) {
+    range.least = std::fmin(range.least, pixel);
+    range.greatest = std::fmax(range.greatest, pixel);
+    range.has_nan = range.has_nan || std::isnan(pixel);
+  }
+  if (range.least >= 0 && range.greatest <= 1 && !range.has_nan) return std::nullopt;
   return range;
 }
 

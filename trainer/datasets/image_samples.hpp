@@ -43,9 +43,15 @@ class ImageSamples : public Samples {
   ImageTransform transform_;
 };
 
-/// The least and the greatest pixel of some images, ignoring NaNs, if they are floats that are not
-/// all from 0 to 1: such a set is probably normalised already, or holds bytes as floats.
+/// Of some images.
+struct PixelRange {
+  float least, greatest;  ///< NaNs apart; if all are NaN, least > greatest
+  bool has_nan;
+};
+
+/// The range of some images if they are floats that are not all from 0 to 1: such a set is probably
+/// normalised already, holds bytes as floats, or is damaged.
 /// @throws Error{malformed_data, unreadable_file} if a file turns out to be damaged
-std::optional<std::pair<float, float>> unusual_pixels(const Dataset& set);
+std::optional<PixelRange> unusual_pixels(const Dataset& set);
 
 }  // namespace hpcboot::data

@@ -32,6 +32,19 @@ void require_scaling_to_fit(const TrainOptions& options) {
                    options.precision);
 }
 
+/// Options that another one switches on.
+void require_use(const TrainOptions& options) {
+  const TrainOptions unset;
+  const OptimizationOptions& set = options.optimization;
+  if (set.momentum != unset.optimization.momentum && set.optimizer != "sgd")
+    throw UsageError("--momentum needs --optimizer sgd; this run uses " + set.optimizer);
+  const char* decay = set.decay_epochs != unset.optimization.decay_epochs   ? "--decay-epochs"
+                      : set.decay_factor != unset.optimization.decay_factor ? "--decay-factor"
+                                                                            : nullptr;
+  if (decay != nullptr && set.schedule != "step")
+    throw UsageError(std::string(decay) + " needs --schedule step; this run uses " + set.schedule);
+}
+
 /// What is set for the exchange of gradients between ranks, which only mode ddp has.
 std::vector<std::string> exchange_options(const TrainOptions& options) {
   const TrainOptions unset;
@@ -161,6 +174,7 @@ void require_fitting_options(const TrainOptions& options, const std::string& mod
                              const BatchPlan& batches, c10::Device device) {
   require_ddp(options, mode);
   require_exchange(options, mode);
+  require_use(options);
   require_scaling_to_fit(options);
   require_sharding_to_fit(options);
   require_model_of_task(options);

@@ -39,10 +39,12 @@ void require_channels(const data::Dataset& set, const data::Normalization& norma
 std::string warning_about(const data::Dataset& set, const train::TrainOptions& options) {
   const auto range = data::unusual_pixels(set);
   if (!range) return "";
+  if (range->has_nan)
+    return fmt::format("pixels of '{}' are NaN, and so will be the loss", options.data);
   return fmt::format(
       "the pixels of '{}' are from {:.3g} to {:.3g}, but floats are expected from 0 to 1: --task "
       "{} subtracts the mean and divides by the standard deviation of such images",
-      options.data, range->first, range->second, options.task);
+      options.data, range->least, range->greatest, options.task);
 }
 
 }  // namespace
