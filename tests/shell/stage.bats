@@ -97,6 +97,12 @@ SH
   done
 }
 
+@test "a second --stage is an error: one of two would be left out" {
+  run -2 "$HPCBOOT" run --stage "data set" --stage "data set/a" -- touch started
+  [[ $output == *"--stage is given several times; it takes one PATH"* ]] || fail "$output"
+  [ ! -e started ] && is_empty
+}
+
 @test "--dry-run says what would be staged, and copies nothing" {
   run -0 "$HPCBOOT" run --dry-run --stage "data set" -- cat '{staged}'
   [[ $output == *"stage:    $PWD/data set, to each host's own disk"* ]] || fail "$output"
