@@ -1,19 +1,22 @@
 #include <algorithm>
+#include <initializer_list>
 
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
 
 // pbsdsh starts a program on the hosts of a PBS job through the task manager. PBS Pro's pbs_mom
 // (src/resmom/start_exec.c) gives such a task a PBS_TASKNUM of eight hexadecimal digits, and the
-// job script a decimal one, usually 1; PBS_NODENUM numbers hosts. Torque's are all decimal, so its
-// tasks cannot be distinguished from a script. No variable has the number of tasks. MPI launchers
-// also start their daemons this way, and the ranks inherit the variable.
+// job script a decimal one, usually 1. PBS_NODENUM numbers hosts and Torque's PBS_VNODENUM slots;
+// the script has the first of each. Torque's PBS_TASKNUM is always decimal, so its task in the
+// first slot cannot be distinguished from the script. No variable has the number of tasks. MPI
+// launchers also start their daemons this way, and the ranks inherit the variables.
 namespace hpcboot::sources {
 namespace {
 
 constexpr LaunchVariable kVariables[] = {
     {"PBS_TASKNUM", kIdentity, kUsed},
-    {"PBS_NODENUM", kIdentity},
+    {"PBS_NODENUM", kIdentity, kUsed},
+    {"PBS_VNODENUM", kIdentity, kUsed},
 };
 
 bool is_task_number(std::string_view text) {
@@ -23,15 +26,26 @@ bool is_task_number(std::string_view text) {
 }
 
 Detection detect(const Env& env, const Facts&) {
-  const auto task = env.text("PBS_TASKNUM");
   // Slurm's spank_pbs also sets PBS variables.
-  if (!task || !is_task_number(*task) || env.has("SLURM_JOB_ID")) return {};
-  return {Match::present, "PBS_TASKNUM has the form that the task manager sets"};
+  if (env.has("SLURM_JOB_ID")) return {};
+  const auto task = env.text("PBS_TASKNUM");
+  if (task && is_task_number(*task)) {
+    return {Match::present,
+            "PBS_TASKNUM=" + std::string(*task) + " has the form that the task manager sets"};
+  }
+  for (const char* variable : {"PBS_NODENUM", "PBS_VNODENUM"}) {
+    const auto index = parse_whole_number(env.text(variable).value_or(""));
+    if (index.value_or(0) > 0) {
+      return {Match::present,
+              std::string(variable) + "=" + std::to_string(*index) + ", and a job script has 0"};
+    }
+  }
+  return {};
 }
 
-[[noreturn]] LaunchFacts read(const Env& env, const Facts&) {
+[[noreturn]] LaunchFacts read(const Env& env, const Facts& facts) {
   throw Error(ErrorCode::missing_variable,
-              "pbsdsh started this process (PBS_TASKNUM=" + std::string(*env.text("PBS_TASKNUM")) +
+              "pbsdsh started this process (" + detect(env, facts).reason +
                   ") but does not set the number of processes",
               "the number of processes in the environment",
               "start the program with mpiexec, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "

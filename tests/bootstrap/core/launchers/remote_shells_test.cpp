@@ -14,6 +14,10 @@ using test::expect_error;
 const std::string kPbsTask =
     "PBS_JOBID=3.pbs\nPBS_ENVIRONMENT=PBS_BATCH\nPBS_JOBCOOKIE=REDACTED\nPBS_NODENUM=1\n"
     "PBS_TASKNUM=20000001\nPBS_MOMPORT=15003\n";
+// Torque's tasks: their PBS_TASKNUM is decimal.
+const std::string kTorqueTask =
+    "PBS_JOBID=3.torque\nPBS_ENVIRONMENT=PBS_BATCH\nPBS_NODENUM=0\nPBS_VNODENUM=2\n"
+    "PBS_TASKNUM=4\n";
 const std::string kLsfTask = "LSB_JOBID=7\nLSB_HOSTS=n1 n2\nLSF_PM_TASKID=2\n";
 const std::string kSgeTask =
     "JOB_ID=9\nSGE_TASK_ID=undefined\nNSLOTS=4\nNHOSTS=2\nSGE_PE_TASK_ID=1.n2\n";
@@ -25,11 +29,10 @@ Resolution of(const std::string& dump) {
 }
 
 TEST(RemoteShells, WithoutASizeThereIsNoAnswer) {
-  const std::map<std::string, std::string> tasks = {{kPbsTask, "PBS_TASKNUM=20000001"},
-                                                    {kLsfTask, "LSF_PM_TASKID=2"},
-                                                    {kSgeTask, "SGE_PE_TASK_ID=1.n2"},
-                                                    {kAlps, "ALPS_APP_PE=3"},
-                                                    {kMpt, "MPT_MPI_RANK=3"}};
+  const std::map<std::string, std::string> tasks = {
+      {kPbsTask, "PBS_TASKNUM=20000001"}, {kTorqueTask, "PBS_VNODENUM=2"},
+      {kLsfTask, "LSF_PM_TASKID=2"},      {kSgeTask, "SGE_PE_TASK_ID=1.n2"},
+      {kAlps, "ALPS_APP_PE=3"},           {kMpt, "MPT_MPI_RANK=3"}};
   for (const auto& [dump, mark] : tasks) {
     expect_error(
         ErrorCode::missing_variable, [&, env = dump] { of(env); }, mark, "HPCBOOT_RANK",
@@ -43,7 +46,7 @@ TEST(RemoteShells, WhoeverSaysMoreIsTaken) {
   const std::string openmpi =
       "OMPI_COMM_WORLD_RANK=3\nOMPI_COMM_WORLD_SIZE=4\nOMPI_COMM_WORLD_LOCAL_RANK=1\n";
   const std::string generic = "RANK=3\nWORLD_SIZE=4\nLOCAL_RANK=1\n";
-  for (const std::string& task : {kPbsTask, kLsfTask, kSgeTask, kAlps, kMpt}) {
+  for (const std::string& task : {kPbsTask, kTorqueTask, kLsfTask, kSgeTask, kAlps, kMpt}) {
     EXPECT_EQ(of(explicit_settings + task).launcher, "explicit") << task;
     EXPECT_EQ(of(generic + task).launcher, "generic") << task;
     const Resolution r = of(openmpi + task);
@@ -55,15 +58,17 @@ TEST(RemoteShells, WhoeverSaysMoreIsTaken) {
 TEST(RemoteShells, AScriptIsNoTask) {
   // PBS_TASKNUM of a script is decimal; in Torque, so is that of tasks.
   for (const char* number : {"1", "2", "146"}) {
-    const std::string script =
-        std::string("PBS_JOBID=3.pbs\nPBS_ENVIRONMENT=PBS_BATCH\nPBS_NODENUM=0\nPBS_TASKNUM=") +
-        number + "\n";
+    const std::string script = std::string(
+                                   "PBS_JOBID=3.pbs\nPBS_ENVIRONMENT=PBS_BATCH\nPBS_NODENUM=0\n"
+                                   "PBS_VNODENUM=0\nPBS_TASKNUM=") +
+                               number + "\n";
     EXPECT_EQ(of(script).launcher, "single") << number;
   }
   EXPECT_EQ(of("LSB_JOBID=7\nLSB_HOSTS=n1 n2\n").launcher, "single");
   EXPECT_EQ(of("JOB_ID=9\nSGE_TASK_ID=undefined\nNSLOTS=4\n").launcher, "single");
   // Slurm's spank_pbs.
   EXPECT_EQ(of("SLURM_JOB_ID=7\nPBS_JOBID=7\nPBS_TASKNUM=00000001\n").launcher, "single");
+  EXPECT_EQ(of("SLURM_JOB_ID=7\nPBS_JOBID=7\nPBS_NODENUM=1\n").launcher, "single");
 }
 
 // The tasks of an array or a sweep are independent.
