@@ -84,7 +84,7 @@ class Master {
     }
     // Kubeflow sets a loopback address in the first pod, and that pod's name in the others.
     if (r_.launcher == "kubernetes" && r_.placement.rank == 0 && is_loopback(address) &&
-        !selection_.facts.rank0_host.empty()) {
+        r_.placement.world_size > 1) {
       is_named_for_others_ = true;
       return false;
     }
@@ -206,8 +206,10 @@ class Master {
       set_port(*port, r_.launcher, selection_.facts.variables.at("master_port"));
       return;
     }
-    std::string identity = r_.job_instance;
-    std::string variables = allocation_ ? allocation_->job_variable : "";
+    // Over ssh only the first host has the job's variables, but every rank has the launch id.
+    const bool all_know_job = traits_of(r_.launcher).hands_on_job_variables || r_.launch_id.empty();
+    std::string identity = all_know_job ? r_.job_instance : "";
+    std::string variables = allocation_ && all_know_job ? allocation_->job_variable : "";
     if (!r_.launch_id.empty()) {
       identity += "/" + r_.launch_id;
       variables += std::string(variables.empty() ? "" : " and ") + "the launch id";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <initializer_list>
 
 #include "core/address.hpp"
 #include "hpcboot/endpoint.hpp"
@@ -50,6 +51,21 @@ bool has_size(const Env& env) {
   return env.has("WORLD_SIZE") || env.has("PET_NNODES") || env.has("PET_NPROC_PER_NODE");
 }
 
+// Some templates also set WORLD_SIZE, to the number of pods or of this pod's processes; the index
+// is the other's.
+bool has_only_size_of(const LaunchSource& other, const Env& env, const Facts& facts) {
+  for (const char* variable :
+       {"RANK", "JOB_COMPLETION_INDEX", "PET_NODE_RANK", "PET_NNODES", "PET_NPROC_PER_NODE"}) {
+    if (env.has(variable)) return false;
+  }
+  try {
+    const auto size = env.integer("WORLD_SIZE", 1);
+    return size == 1 || size == other.read(env, facts).world_size;
+  } catch (const Error&) {
+    return false;  // which kubernetes reports
+  }
+}
+
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection =
       detect_any(env, {"PET_NODE_RANK", "PET_NNODES", "PET_NPROC_PER_NODE", "RANK", "WORLD_SIZE"});
@@ -62,8 +78,8 @@ Detection detect(const Env& env, const Facts& facts) {
     return {};
   }
   if (detection.match != Match::present) return detection;
-  const LaunchSource* other = has_size(env) ? nullptr : other_of_pods(env, facts);
-  if (other != nullptr)
+  const LaunchSource* other = other_of_pods(env, facts);
+  if (other != nullptr && (!has_size(env) || has_only_size_of(*other, env, facts)))
     return {Match::refused, std::string(other->set_by) + " numbered the pods and is more specific"};
   const Detection inner =
       detect_any(env, {"LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"});

@@ -35,7 +35,8 @@ bool endpoint_may_differ(const Resolution& resolution, const Env& env) {
   return (kind == "pmix" || kind == "pmi1") && resolution.placement.num_nodes != 1 &&
          !traits_of(resolution.launcher).hands_on_job_variables &&
          named != resolution.provenance.end() &&
-         (named->second.source == "allocation" || named->second.source == "environment");
+         (named->second.source == "allocation" || named->second.source == "environment" ||
+          (named->second.source == "explicit" && !resolution.endpoint_is_explicit));
 }
 
 bool port_may_be_shared(const Resolution& resolution, const Env& env) {

@@ -31,7 +31,7 @@ bool kvs_serves(const Resolution& resolution, const Env& env);
 // May another rank's environment name a different endpoint, or none? mpirun over ssh passes a job's
 // variables, and a MASTER_ADDR exported by its script, only to the ranks of its own host, and a
 // nodefile exists only on the job's first host. In such a launch, either all ranks use the exchange
-// or none.
+// or none. An endpoint in HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT is taken to be every rank's.
 bool endpoint_may_differ(const Resolution& resolution, const Env& env);
 
 // May another launch in the same job have the same master_port, because it was derived from the job

@@ -189,5 +189,18 @@ TEST(MasterPort, DiffersBetweenTwoLaunchesOnOneHost) {
             of(kOneHost + "PMIX_NAMESPACE=2\nPMIX_RANK=0\n").master_port);
 }
 
+// mpirun over ssh: only the ranks of the first host have the job's variables.
+TEST(MasterPort, DoesNotDependOnAJobThatOtherHostsDoNotKnow) {
+  const std::string launch =
+      "OMPI_COMM_WORLD_SIZE=2\nOMPI_COMM_WORLD_LOCAL_RANK=0\nOMPI_COMM_WORLD_LOCAL_SIZE=1\n"
+      "PMIX_NAMESPACE=7\nHPCBOOT_MASTER_ADDR=n1\n";
+  const Resolution first = of(launch + "OMPI_COMM_WORLD_RANK=0\nPMIX_RANK=0\nPBS_JOBID=3.pbs\n");
+  const Resolution other = of(launch + "OMPI_COMM_WORLD_RANK=1\nPMIX_RANK=1\n");
+  EXPECT_EQ(first.job_instance, "3.pbs");
+  ASSERT_TRUE(first.master_port);
+  EXPECT_EQ(first.master_port, other.master_port);
+  EXPECT_EQ(first.provenance.at("master_port").variable, "derived from the launch id");
+}
+
 }  // namespace
 }  // namespace hpcboot

@@ -180,6 +180,9 @@ TEST(Exchange, is_needed_if_another_rank_may_have_another_endpoint) {
   EXPECT_TRUE(needs_kvs(r, env));
   r.provenance["master_addr"].source = "explicit";
   EXPECT_FALSE(needs_kvs(r, env));
+  EXPECT_FALSE(endpoint_may_differ(r, env));
+  r.endpoint_is_explicit = false;
+  EXPECT_TRUE(endpoint_may_differ(r, env)) << "of HPCBOOT_MASTER_ADDR alone";
 }
 
 TEST_F(Launch, a_store_serves_as_an_exchange) {

@@ -108,6 +108,7 @@ TEST(Kubernetes, TheFirstPodKnowsItsOwnName) {
                             "PET_MASTER_ADDR=localhost\n";
   EXPECT_EQ(of(first, "job-master-0").master_addr, "job-master-0");
   EXPECT_EQ(of(first, "job-master-0").master_port, 23456);
+  EXPECT_EQ(of(first).master_addr, std::nullopt) << "in a capture nobody knows the host's name";
   const std::string alone = first + "WORLD_SIZE=1\nPET_NNODES=1\n";
   EXPECT_EQ(of(alone, "job-master-0").master_addr, "localhost");
   expect_error(
@@ -164,11 +165,15 @@ TEST(Pods, AWorldSizeWithoutARankNumbersNobody) {
         "SKYPILOT_NODE_RANK=1\nSKYPILOT_NUM_NODES=2\n", "LWS_WORKER_INDEX=1\nLWS_GROUP_SIZE=2\n",
         "VC_TASK_INDEX=1\nVC_WORKER_NUM=2\n"}) {
     SCOPED_TRACE(dump);
-    for (const char* world_size : {"", "WORLD_SIZE=1\n"}) {
-      const Resolution r = of(std::string(dump) + world_size);
-      EXPECT_EQ(r.placement.rank, 1);
-      EXPECT_EQ(r.placement.world_size, 2);
+    for (const std::string& cluster : {std::string(), kPod}) {
+      for (const char* world_size : {"", "WORLD_SIZE=1\n", "WORLD_SIZE=2\n"}) {
+        if (cluster.empty() && world_size == std::string("WORLD_SIZE=2\n")) continue;
+        const Resolution r = of(cluster + dump + world_size);
+        EXPECT_EQ(r.placement.rank, 1) << world_size;
+        EXPECT_EQ(r.placement.world_size, 2) << world_size;
+      }
     }
+    EXPECT_THROW(of(kPod + dump + "WORLD_SIZE=8\n"), Error) << "of several processes in each pod";
   }
   EXPECT_EQ(of(kSagemaker + "WORLD_SIZE=1\n").placement.world_size, 2);
   expect_error(
