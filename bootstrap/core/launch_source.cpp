@@ -97,7 +97,10 @@ Detection LaunchSource::detect(const Env& env, const Facts& facts) const {
 }
 
 LaunchFacts LaunchSource::read(const Env& env, const Facts& facts) const {
-  return description != nullptr ? read_described(*this, env) : read_from(env, facts);
+  if (description != nullptr) return read_described(*this, env);
+  LaunchFacts said = read_from(env, facts);
+  if (traits.one_process_a_host) sources::spread_over_hosts(said);
+  return said;
 }
 
 std::optional<bool> LaunchSource::is_live(const Env& env, const Facts& facts) const {

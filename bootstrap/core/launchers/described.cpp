@@ -4,6 +4,7 @@
 #include "description.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
+#include "launchers.hpp"
 
 // LaunchSource::detect() and read() for a launcher described by data.
 namespace hpcboot {
@@ -41,7 +42,7 @@ class Reader {
     take("local_size", facts_.local_size, description_.local_size, 1, false);
     take("node_rank", facts_.node_rank, description_.node_rank, 0, false);
     take("num_nodes", facts_.num_nodes, description_.num_nodes, 1, false);
-    if (launcher_.traits.one_process_a_host) spread_over_hosts();
+    if (launcher_.traits.one_process_a_host) sources::spread_over_hosts(facts_);
     facts_.any_order = !launcher_.traits.orders_ranks_by_host;
     if (const std::string_view name = first_set(description_.launch_id, env_); !name.empty())
       facts_.identity = env_.text(name).value_or("");
@@ -84,13 +85,6 @@ class Reader {
     if (slot || !value) return;
     slot = value;
     note(field, facts_.variables.at(said_by));
-  }
-
-  void spread_over_hosts() {
-    set("local_rank", facts_.local_rank, 0, "world_size");
-    set("local_size", facts_.local_size, 1, "world_size");
-    set("node_rank", facts_.node_rank, facts_.rank, "rank");
-    set("num_nodes", facts_.num_nodes, facts_.world_size, "world_size");
   }
 
   [[noreturn]] void fail_hosts(std::size_t found, std::string_view what, std::string_view field,

@@ -172,16 +172,10 @@ LaunchFacts read(const Env& env, const Facts& process) {
   LaunchFacts facts;
   read_world(env, facts);
   read_rank(env, facts);
-  facts.local_rank = 0;
-  facts.local_size = 1;
-  facts.node_rank = facts.rank;
-  facts.num_nodes = facts.world_size;
   const char* per_pod = env.has("PET_NPROC_PER_NODE") ? "PET_NPROC_PER_NODE"
                         : env.has("PET_NNODES")       ? "PET_NNODES"
                                                       : "WORLD_SIZE";
   for (const char* field : {"local_rank", "local_size"}) facts.variables[field] = per_pod;
-  facts.variables["node_rank"] = facts.variables["rank"];
-  facts.variables["num_nodes"] = facts.variables["world_size"];
   facts.master_port = env.port("PET_MASTER_PORT");
   if (facts.master_port) facts.variables["master_port"] = "PET_MASTER_PORT";
   // The operator sets "localhost" in the first pod and that pod's name, which is also its host

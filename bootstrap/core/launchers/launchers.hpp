@@ -35,6 +35,10 @@ bool take(LaunchFacts& facts, const char* field, std::optional<int>& slot, const
 void need(LaunchFacts& facts, const char* field, std::optional<int>& slot, const Env& env,
           const char* variable, const char* launcher, int minimum = 0);
 
+// For a launcher that starts one process per host (LauncherTraits::one_process_a_host): fills the
+// fields that follow from rank and world_size and are not set, each with the same variable.
+void spread_over_hosts(LaunchFacts& facts);
+
 // Does PMIX_NAMESPACE have the form of PRRTE, Open MPI 5's runtime: "prterun-host-pid@1"? srun's is
 // "slurm.pmix.<job>.<step>", Open MPI 4's a number.
 bool is_served_by_prrte(const Env& env);

@@ -82,13 +82,10 @@ LaunchFacts read(const Env& env, const Facts&) {
                     std::string(*env.text("SM_HOSTS")) + "'",
                 "one of the hosts of SM_HOSTS", "keep SageMaker's environment intact");
   }
-  facts.rank = facts.node_rank = static_cast<int>(found - facts.hosts.begin());
-  facts.world_size = facts.num_nodes = static_cast<int>(facts.hosts.size());
-  facts.local_rank = 0;
-  facts.local_size = 1;
-  for (const char* field : {"rank", "node_rank"}) facts.variables[field] = "SM_CURRENT_HOST";
-  for (const char* field : {"world_size", "num_nodes", "local_rank", "local_size", "hosts"})
-    facts.variables[field] = "SM_HOSTS";
+  facts.rank = static_cast<int>(found - facts.hosts.begin());
+  facts.world_size = static_cast<int>(facts.hosts.size());
+  facts.variables["rank"] = "SM_CURRENT_HOST";
+  for (const char* field : {"world_size", "hosts"}) facts.variables[field] = "SM_HOSTS";
   facts.identity = env.text("TRAINING_JOB_NAME").value_or("");
   return facts;
 }

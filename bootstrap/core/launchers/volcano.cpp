@@ -81,12 +81,6 @@ LaunchFacts read(const Env& env, const Facts&) {
   if (!take(facts, "rank", facts.rank, env, "VC_TASK_INDEX"))
     need(facts, "rank", facts.rank, env, "VK_TASK_INDEX", "Volcano");
   need(facts, "world_size", facts.world_size, env, size.c_str(), "Volcano", 1);
-  facts.local_rank = 0;
-  facts.local_size = 1;
-  facts.node_rank = facts.rank;
-  facts.num_nodes = facts.world_size;
-  for (const char* field : {"local_rank", "local_size", "num_nodes"}) facts.variables[field] = size;
-  facts.variables["node_rank"] = facts.variables["rank"];
   read_hosts(facts, env, prefixes.front());
   return facts;
 }
