@@ -59,6 +59,18 @@ TEST(MasterAddr, AStaleOneIsAnError) {
   }
 }
 
+// No list of hosts is known, but rank 0 is a process of this host.
+TEST(MasterAddr, RankZeroKnowsItsOwnName) {
+  const std::string rank0 =
+      "OMPI_COMM_WORLD_RANK=0\nOMPI_COMM_WORLD_SIZE=2\nOMPI_COMM_WORLD_LOCAL_RANK=0\n";
+  Facts facts;
+  facts.hostname = "n1";
+  EXPECT_EQ(of(rank0 + "MASTER_ADDR=n1.cluster\n", facts).master_addr, "n1.cluster");
+  expect_error(
+      ErrorCode::stale_master_addr, [&] { of(rank0 + "MASTER_ADDR=n2\n", facts); },
+      "not the host of rank 0", "n1");
+}
+
 TEST(MasterAddr, RankZeroKnowsItsOwnAddresses) {
   const Facts facts = with_interface("eth0", "10.0.0.1");
   EXPECT_EQ(of(kStep + "MASTER_ADDR=10.0.0.1\n", facts).master_addr, "10.0.0.1");

@@ -108,6 +108,7 @@ TEST(Oar, AScriptHasItsHosts) {
   EXPECT_EQ(r.scheduler, "oar");
   EXPECT_EQ(r.job_id, "7");
   EXPECT_THAT(r.hosts, ElementsAre("n1", "n2"));
+  EXPECT_THAT(r.hints, testing::IsEmpty()) << "the lines are cores, not tasks to be started";
 }
 
 TEST(Pjm, TheRankIsThePmixServersToComplete) {
