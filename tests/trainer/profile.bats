@@ -87,7 +87,8 @@ TEXT
 ahead = trace['clockAheadNanoseconds'] / 1e9
 assert abs(ahead - 5) < 0.05, ahead"
   # An all-reduce ends on no rank before it has begun on both, and of several, one ends on both at about the same time: a
-  # rank of a busy machine may see an end late. Its buckets are as many on both.
+  # rank of a busy machine may see an end late. They are the two buckets of each step, and on a slow machine the question
+  # whether to stop, which the ranks ask by the clock.
   check runs/*/profile/merged.1.pt.trace.json "
 steps = [e for n in named if n.startswith('Prof') for e in named[n]]
 assert len(steps) == 4 and len({e['pid'] for e in steps}) == 2
@@ -95,7 +96,7 @@ ends = collections.defaultdict(list)
 for e in named['gloo:all_reduce']: ends[e['pid']].append((e['ts'] + e['dur'], e['ts']))
 a, b = (sorted(one) for one in ends.values())
 print(a, b)
-assert len(a) == len(b) == 4
+assert len(a) == len(b) >= 4
 assert all(max(x[1], y[1]) < min(x[0], y[0]) + 20000 for x, y in zip(a, b))
 assert min(abs(x[0] - y[0]) for x, y in zip(a, b)) < 20000
 assert min(e['ts'] for e in events) >= 0
