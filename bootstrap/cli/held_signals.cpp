@@ -2,15 +2,11 @@
 
 #include <initializer_list>
 
+#include "process/signal_set.hpp"
+
 namespace hpcboot::tool {
 
-HeldSignals::HeldSignals() {
-  sigemptyset(&held_);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction now {};
-    sigaction(number, nullptr, &now);
-    if (now.sa_handler != SIG_IGN) sigaddset(&held_, number);
-  }
+HeldSignals::HeldSignals() : held_(not_ignored({SIGINT, SIGTERM, SIGHUP})) {
   pthread_sigmask(SIG_BLOCK, &held_, &before_);
 }
 

@@ -18,7 +18,7 @@ class HeldSignals {
   bool is_pending() const;
 
  private:
-  sigset_t held_{};
+  sigset_t held_;
   sigset_t before_{};
 };
 

@@ -15,6 +15,7 @@
 
 #include "hpcboot/error.hpp"
 #include "options.hpp"
+#include "process/signal_set.hpp"
 #include "study_plan.hpp"
 #include "trainer_runs.hpp"
 
@@ -27,13 +28,7 @@ namespace {
 // stay ignored, as under nohup, also in the runs.
 class StudySignals {
  public:
-  StudySignals() {
-    sigemptyset(&taken_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
-      struct sigaction now {};
-      sigaction(number, nullptr, &now);
-      if (now.sa_handler != SIG_IGN) sigaddset(&taken_, number);
-    }
+  StudySignals() : taken_(not_ignored({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})) {
     // Ignored, children would leave no exit code.
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
@@ -75,7 +70,7 @@ class StudySignals {
   }
 
  private:
-  sigset_t taken_{};
+  sigset_t taken_;
   sigset_t before_{};
   struct sigaction child_before_ {};
   std::optional<int> stopped_by_;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "hpcboot/error.hpp"
+#include "process/signal_set.hpp"
 
 namespace hpcboot::run {
 
@@ -28,13 +29,8 @@ bool PollSet::is_ready(int fd) const {
 }
 
 BlockedSignals::BlockedSignals(std::initializer_list<int> numbers) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : numbers) {
-    struct sigaction now {};
-    sigaction(number, nullptr, &now);
-    if (now.sa_handler != SIG_IGN || number == SIGCHLD) sigaddset(&set, number);
-  }
+  sigset_t set = not_ignored(numbers);
+  if (std::find(numbers.begin(), numbers.end(), SIGCHLD) != numbers.end()) sigaddset(&set, SIGCHLD);
   fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd_ < 0) {
     throw Error(ErrorCode::backend_unavailable, std::string("signalfd: ") + std::strerror(errno),
