@@ -108,7 +108,7 @@ TEST(Kubernetes, TheFirstPodKnowsItsOwnName) {
                             "PET_MASTER_ADDR=localhost\n";
   EXPECT_EQ(of(first, "job-master-0").master_addr, "job-master-0");
   EXPECT_EQ(of(first, "job-master-0").master_port, 23456);
-  EXPECT_EQ(of(first).master_addr, std::nullopt) << "in a capture nobody knows the host's name";
+  EXPECT_EQ(of(first).master_addr, std::nullopt) << "a capture does not have the host's name";
   const std::string alone = first + "WORLD_SIZE=1\nPET_NNODES=1\n";
   EXPECT_EQ(of(alone, "job-master-0").master_addr, "localhost");
   expect_error(
