@@ -128,6 +128,48 @@ PY
   [[ $output == *"epoch_0002_step_00000040: epoch 3, after step 40"* ]]
 }
 
+# One rank, whose loss falls from epoch to epoch.
+alone() {
+  # shellcheck disable=SC2086 # options, meant to be split
+  "$trainer" $small --mode ddp --sharded-checkpoints --keep-checkpoints 9 --schedule cosine --lr 0.002 "$@"
+}
+
+@test "going back removes later checkpoints, also the best one, and a job goes back once" {
+  alone --epochs 3
+  folder=$(echo runs/*/checkpoints)
+  run ! grep -q '"epoch_0001_' "$folder/best.json"
+  back=$folder/epoch_0001_step_00000020
+  for start in 1 2 3; do
+    SLURM_JOB_ID=77 run -46 alone --epochs 400 --resume "$back" --time-limit 3
+    echo "$output"
+    resumed=$(sed -n 's/^resumed from .* after step \([0-9]*\)$/\1/p' <<<"$output")
+    # The first start goes back; a requeued one continues.
+    if [ "$start" -eq 1 ]; then
+      [ "$resumed" -eq 20 ]
+      [ "$(value runs/* "['resumed'][0]['went_back_to']")" = epoch_0001_step_00000020 ]
+    else
+      [ "$resumed" -eq "$stopped" ]
+      [[ $output == *"job 77 has already gone back to epoch_0001_step_00000020"* ]]
+    fi
+    stopped=$(sed -n 's/^stopped .* after step \([0-9]*\), .*/\1/p' <<<"$output")
+    [ "$stopped" -gt "$resumed" ]
+  done
+  # No later checkpoint of the history that was cut off is left.
+  [ -z "$(find "$folder" -name 'epoch_*' | sed 's/.*_step_0*//; s#/.*##' | awk -v last="$stopped" '$1 > last')" ]
+}
+
+@test "of checkpoints that were saved only because they were the best, one stays" {
+  alone --epochs 100000 --checkpoint-every 60m --keep-checkpoints 1 >out 2>&1 3>&- &
+  job=$!
+  await has_line out 'epoch 6/'
+  mapfile -t both < <(pids)
+  kill -KILL "${both[@]}"
+  await_end "$job"
+  ls runs/*/checkpoints
+  # Nearly all epochs are better than those before; one may have been about to be removed.
+  [ "$(find runs/*/checkpoints -mindepth 1 -maxdepth 1 -name 'epoch_*' | wc -l)" -le 2 ]
+}
+
 @test "its files are those of a model, and convert makes one of them" {
   need_mpirun
   ranks 2 --zero 3 --sharded-checkpoints

@@ -282,6 +282,37 @@ TEST(CheckpointFolder, IsListedNewestFirstAndCleaned) {
   EXPECT_TRUE(checkpoints_in(folder.path() / "absent").empty());
 }
 
+TEST(CheckpointFolder, ABestCheckpointIsSparedUnlessItIsLater) {
+  const TemporaryFolder folder;
+  const auto path = [&](int epochs) {
+    return folder.path() / sharded_checkpoint_name(epochs, 10 * epochs);
+  };
+  const auto epochs_kept = [&] {
+    std::vector<int> list;
+    for (int epochs = 1; epochs <= 9; ++epochs) {
+      if (std::filesystem::exists(path(epochs))) list.push_back(epochs);
+    }
+    return list;
+  };
+  for (int epochs = 1; epochs <= 5; ++epochs) std::filesystem::create_directories(path(epochs));
+  mark_as_best(path(1), true);
+  keep_newest_checkpoints(path(5), 2);
+  EXPECT_EQ(epochs_kept(), (std::vector<int>{1, 4, 5}));
+  mark_as_best(path(5), true);
+  EXPECT_EQ(epochs_kept(), (std::vector<int>{1, 4, 5})) << "a regular one is removed by its age";
+  EXPECT_EQ(checkpoint_path(folder.path(), kBestCheckpoint), path(5));
+  keep_newest_checkpoints(path(4), 2);
+  EXPECT_EQ(epochs_kept(), (std::vector<int>{1, 4}));
+  EXPECT_EQ(checkpoint_path(folder.path(), kBestCheckpoint), folder.path() / kBestCheckpoint);
+  // Those that were saved only because they were the best replace each other.
+  for (int epochs = 6; epochs <= 8; ++epochs) {
+    std::filesystem::create_directories(path(epochs));
+    mark_as_best(path(epochs), false);
+    mark_as_best(path(epochs), false);
+  }
+  EXPECT_EQ(epochs_kept(), (std::vector<int>{1, 4, 8}));
+}
+
 TEST(CheckpointWriter, WritesWhatWasThereWhenItWasCalled) {
   const TemporaryFolder folder;
   CheckpointWriter writer(folder.path() / "checkpoints", 2);

@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "loop/best_at_resume.hpp"
 #include "loop/checkpoint_folder.hpp"
 #include "support/expect_error.hpp"
 #include "support/saved_run.hpp"
@@ -195,6 +196,7 @@ TEST_F(Resume, AJobGoesBackOnce) {
   record::RunRecord record = saved_run::record_after(4);
   record.resumed.emplace_back();
   record.resumed.back().checkpoint = kBestCheckpoint;
+  record.resumed.back().went_back_to = kBestCheckpoint;
   record.resumed.back().job_id = kSelf.job_id;
   record.resumed.emplace_back();
   record.resumed.back().checkpoint = name_after(3);
@@ -207,6 +209,47 @@ TEST_F(Resume, AJobGoesBackOnce) {
   record.resumed.front().job_id = "76";
   record.write(run_.run_json());
   EXPECT_EQ(find("best")->checkpoint.state.step, 2) << "another job may go back";
+  const std::string named = "run/checkpoints/" + name_after(3);
+  EXPECT_EQ(find(named)->checkpoint.state.step, 3) << "the job has only continued from it";
+  EXPECT_EQ(find(named)->went_back_to, name_after(3));
+  EXPECT_EQ(find("best")->went_back_to, kBestCheckpoint);
+  EXPECT_EQ(find("auto")->went_back_to, "");
+}
+
+TEST_F(Resume, ABestCheckpointLaterThanThePointIsRemoved) {
+  save(best_, 4);
+  auto point = find("run/checkpoints/" + name_after(3));
+  point->checkpoint.state.progress.images_seen = 16;
+  point->checkpoint.state.best = BestValidation{1, 0.5, 1.0};
+  agree_on_best(*point);
+  EXPECT_FALSE(std::filesystem::exists(best_));
+  EXPECT_FALSE(point->checkpoint.state.best) << "the next epoch counts, for there is no file";
+}
+
+TEST_F(Resume, ThePointBecomesTheBestIfItsEpochIs) {
+  for (const std::int64_t best : {4, 1, 0}) {
+    if (best == 0) std::filesystem::remove(best_);
+    if (best > 0) save(best_, best);
+    auto point = find("run/checkpoints/" + name_after(2));
+    point->checkpoint.state.best = BestValidation{1, 0.5, 1.0};
+    agree_on_best(*point);
+    EXPECT_EQ(read_state(best_).step, 2) << best;
+    EXPECT_TRUE(point->checkpoint.state.best) << best;
+  }
+}
+
+TEST_F(Resume, ABestCheckpointOfARunThatGoesOnStays) {
+  save(best_, 5);
+  auto point = find("auto");
+  point->checkpoint.state.best = BestValidation{2, 0.5, 1.0};
+  agree_on_best(*point);
+  EXPECT_EQ(read_state(best_).step, 5) << "of an epoch that a crash has made the run repeat";
+  EXPECT_TRUE(point->checkpoint.state.best);
+  test::write_text(best_, "damaged");
+  point->checkpoint.state.best = BestValidation{1, 0.5, 1.0};
+  agree_on_best(*point);
+  EXPECT_TRUE(std::filesystem::exists(best_));
+  EXPECT_TRUE(point->checkpoint.state.best);
 }
 
 TEST_F(Resume, NamesWhatItTakesWhereThereIsNoRun) {

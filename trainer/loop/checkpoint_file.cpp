@@ -108,6 +108,11 @@ class Notes {
 
 }  // namespace
 
+TrainingState read_state(const std::filesystem::path& file) {
+  const record::SafetensorsFile source(file);
+  return Notes(file, source.metadata()).state();
+}
+
 Checkpoint read_checkpoint(const std::filesystem::path& file, const Examine& examine) {
   Checkpoint checkpoint;
   std::error_code absent;

@@ -41,4 +41,9 @@ using Examine =
 ///         truncated, or does not match its checksum; and what `examine` throws
 Checkpoint read_checkpoint(const std::filesystem::path& file, const Examine& examine = {});
 
+/// The state of a checkpoint that is one file. The checksum, which is also that of the tensors, is
+/// not compared.
+/// @throws as read_checkpoint()
+TrainingState read_state(const std::filesystem::path& file);
+
 }  // namespace hpcboot::train

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <system_error>
 #include <tuple>
 
@@ -46,17 +45,23 @@ std::optional<Entry> parse(const std::filesystem::path& path) {
 
 constexpr const char* kBestMark = "best.json";
 constexpr const char* kMarkedKey = "checkpoint";
+constexpr const char* kRegularKey = "regular";
 
-/// The checkpoint that best.json names; empty if there is none.
-std::filesystem::path marked_as_best(const std::filesystem::path& folder) {
+struct BestMark {
+  std::filesystem::path checkpoint;  ///< empty if there is none
+  bool is_regular = true;            ///< one was due anyway
+};
+
+/// What best.json says.
+BestMark read_best_mark(const std::filesystem::path& folder) {
   try {
     const std::filesystem::path mark = folder / kBestMark;
     const Json json = read_json_file(mark);
-    const std::string name = JsonReader(mark.string(), json).text(kMarkedKey).value_or("");
-    const std::filesystem::path path = folder / name;
+    const JsonReader reader(mark.string(), json);
+    const std::filesystem::path path = folder / reader.text(kMarkedKey).value_or("");
     std::error_code absent;
     if (parse(path) && path.parent_path() == folder && std::filesystem::exists(path, absent)) {
-      return path;
+      return {path, reader.boolean(kRegularKey).value_or(true)};
     }
   } catch (const Error&) {  // none, or damaged
   }
@@ -85,18 +90,26 @@ std::string sharded_checkpoint_name(int epochs_done, std::int64_t step) {
   return fmt::format("epoch_{:04}_step_{:08}", epochs_done, step);
 }
 
+std::optional<std::int64_t> step_of_checkpoint(const std::filesystem::path& checkpoint) {
+  const auto entry = parse(checkpoint);
+  return entry ? std::make_optional(entry->step) : std::nullopt;
+}
+
 std::filesystem::path checkpoint_path(const std::filesystem::path& folder,
                                       const std::string& name) {
   const std::filesystem::path marked =
-      name == kBestCheckpoint ? marked_as_best(folder) : std::filesystem::path();
+      name == kBestCheckpoint ? read_best_mark(folder).checkpoint : std::filesystem::path();
   return marked.empty() ? folder / name : marked;
 }
 
-void mark_as_best(const std::filesystem::path& checkpoint) {
-  const Json mark = {{kMarkedKey, checkpoint.filename().string()}};
-  record::write_file_atomically(checkpoint.parent_path() / kBestMark, json_text(mark).str() + "\n");
+void mark_as_best(const std::filesystem::path& checkpoint, bool is_regular) {
+  const std::filesystem::path folder = checkpoint.parent_path();
+  const BestMark before = read_best_mark(folder);
+  const Json mark = {{kMarkedKey, checkpoint.filename().string()}, {kRegularKey, is_regular}};
+  record::write_file_atomically(folder / kBestMark, json_text(mark).str() + "\n");
   std::error_code ignored;
-  std::filesystem::remove(checkpoint.parent_path() / kBestCheckpoint, ignored);
+  std::filesystem::remove(folder / kBestCheckpoint, ignored);
+  if (!before.is_regular && before.checkpoint != checkpoint) remove_checkpoint(before.checkpoint);
 }
 
 void forget_best_mark(const std::filesystem::path& folder) noexcept {
@@ -124,10 +137,12 @@ void keep_newest_checkpoints(const std::filesystem::path& newest, std::size_t ke
     const auto found = std::find(paths.begin(), paths.end(), newest);
     if (found == paths.end()) return;  // the listing is stale
     const auto begin = static_cast<std::size_t>(found - paths.begin());
-    const std::filesystem::path best = marked_as_best(newest.parent_path());
+    const std::filesystem::path best = read_best_mark(newest.parent_path()).checkpoint;
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      const bool is_kept = i >= begin && i < begin + keep;
-      if (!is_kept && paths[i] != best) remove_checkpoint(paths[i]);
+      const bool is_kept = i >= begin && (i < begin + keep || paths[i] == best);
+      if (is_kept) continue;
+      if (paths[i] == best) forget_best_mark(newest.parent_path());
+      remove_checkpoint(paths[i]);
     }
   } catch (const std::exception&) {
     // The newest checkpoints exist, which is what matters; the next save tries again.

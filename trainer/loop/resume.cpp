@@ -81,7 +81,7 @@ std::string checkpoint_wanted(const Candidate& run, const ResumeRequest& request
   const auto& starts = run.record.resumed;
   const bool is_done = std::any_of(starts.begin(), starts.end(), [&](const auto& start) {
     return !self.job_id.empty() && start.job_id == self.job_id &&
-           start.checkpoint == request.checkpoint;
+           start.went_back_to == request.checkpoint;
   });
   if (!is_done) return request.checkpoint;
   notes.push_back(fmt::format(
@@ -97,7 +97,8 @@ std::optional<UsableCheckpoint> find_checkpoint(const RunFolder& folder, const s
                         : first_usable({checkpoint_path(folder.checkpoints(), wanted)}, own, notes);
 }
 
-ResumePoint point_of(Candidate run, RunLock::Attempt taken, UsableCheckpoint from) {
+ResumePoint point_of(Candidate run, RunLock::Attempt taken, UsableCheckpoint from,
+                     const std::string& wanted) {
   auto& epochs = run.record.epochs;
   epochs.erase(std::remove_if(epochs.begin(), epochs.end(),
                               [&](const record::EpochRecord& epoch) {
@@ -110,8 +111,15 @@ ResumePoint point_of(Candidate run, RunLock::Attempt taken, UsableCheckpoint fro
   }
   const auto all = checkpoints_in(run.folder.checkpoints());
   const bool goes_back = all.empty() || all.front() != from.file;
-  return {run.folder,           std::move(*taken.lock),     taken.has_locks, std::move(run.record),
-          std::move(from.file), std::move(from.checkpoint), goes_back,       again};
+  return {run.folder,
+          std::move(*taken.lock),
+          taken.has_locks,
+          std::move(run.record),
+          std::move(from.file),
+          std::move(from.checkpoint),
+          goes_back,
+          wanted,
+          again};
 }
 
 std::string who(const std::optional<record::LockHolder>& holder) {
@@ -181,7 +189,7 @@ std::optional<ResumePoint> find_newest(const TrainOptions& options, const Resume
     }
     const std::string wanted = checkpoint_wanted(run, request, self, notes);
     auto from = find_checkpoint(run.folder, wanted, own, notes);
-    if (from) return point_of(std::move(run), std::move(taken), std::move(*from));
+    if (from) return point_of(std::move(run), std::move(taken), std::move(*from), wanted);
     const std::string best = wanted.empty() ? how_to_take_best(run.folder, own) : "";
     if (!best.empty()) {
       notes.push_back(
@@ -253,7 +261,7 @@ ResumePoint open_named(const TrainOptions& options, const ResumeRequest& request
   const std::string wanted = checkpoint_wanted(run, request, self, notes);
   auto from = find_checkpoint(folder, wanted, own, notes);
   if (!from) throw no_checkpoint(folder, wanted, own, notes);
-  return point_of(std::move(run), std::move(taken), std::move(*from));
+  return point_of(std::move(run), std::move(taken), std::move(*from), wanted);
 }
 
 }  // namespace

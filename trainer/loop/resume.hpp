@@ -26,6 +26,8 @@ struct ResumePoint {
   /// Whether `file` is not the newest checkpoint of the run: later ones exist, damaged or not
   /// wanted, or the best one is the only one.
   bool goes_back = false;
+  /// The checkpoint that this start took by name, as --resume has it; empty if it took the newest.
+  std::string went_back_to;
   /// Steps in metrics.csv after the checkpoint: they are lost. Those of the last second may not be
   /// in it.
   std::optional<std::int64_t> steps_again;

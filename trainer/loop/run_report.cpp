@@ -202,6 +202,7 @@ void RunReport::go_on(ResumePoint& resumed) {
   entry.epoch = state.epoch;
   entry.step = state.step;
   entry.steps_again = resumed.steps_again;
+  if (!resumed.went_back_to.empty()) entry.went_back_to = resumed.went_back_to;
   entry.world_size = communicator_.size();
   entry.job_id = communicator_.resolution().job_id;
   if (const auto count = env_.text("SLURM_RESTART_COUNT")) {

@@ -3,7 +3,6 @@
 #include <torch/types.h>
 
 #include <chrono>
-#include <system_error>
 #include <utility>
 
 #include "loop/checkpoint_file.hpp"
@@ -58,14 +57,9 @@ std::filesystem::path ShardedCheckpointWriter::newest() const {
 
 void ShardedCheckpointWriter::complete(const Save& save) {
   record::sync_file(metrics_);
-  std::error_code absent;
-  if (std::filesystem::exists(save.folder, absent)) {
-    // Of an earlier start, after the same step.
-    std::filesystem::remove_all(save.written, absent);
-  } else {
-    complete_checkpoint(save.written, save.folder, communicator_.size(), notes_of(save.state));
-  }
-  if (save.kind.best) mark_as_best(save.folder);
+  // One of an earlier start, after the same step, is replaced: it may be damaged.
+  complete_checkpoint(save.written, save.folder, communicator_.size(), notes_of(save.state));
+  if (save.kind.best) mark_as_best(save.folder, save.kind.regular);
   if (!save.kind.regular) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

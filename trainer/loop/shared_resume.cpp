@@ -4,6 +4,7 @@
 
 #include "hpcboot/error.hpp"
 #include "json/json_reader.hpp"
+#include "loop/best_at_resume.hpp"
 #include "loop/checkpoint_folder.hpp"
 #include "record/disk_sync.hpp"
 
@@ -30,6 +31,7 @@ Json find(const TrainOptions& options, const Configuration& own, const record::L
     shared.point = find_resume_point(options, own, self, shared.notes);
     if (shared.point && shared.point->goes_back)
       go_back(*shared.point, static_cast<std::size_t>(options.keep_checkpoints));
+    if (shared.point) agree_on_best(*shared.point);
   } catch (const UsageError& error) {
     return {{"usage", error.what()}};
   } catch (const Error& error) {

@@ -71,7 +71,8 @@ Json to_json(const ResumedRecord& resumed) {
               {"world_size", resumed.world_size},
               {"job_id", json_of(resumed.job_id)},
               {"restart_count", json_of(resumed.restart_count)},
-              {"steps_again", json_of(resumed.steps_again)}};
+              {"steps_again", json_of(resumed.steps_again)},
+              {"went_back_to", json_of(resumed.went_back_to)}};
 }
 
 // Upper limits for a run. A larger number is damage, which a table would show as if it were true.
@@ -110,6 +111,7 @@ ResumedRecord resumed_from(const JsonReader& reader) {
   resumed.job_id = reader.text("job_id");
   resumed.restart_count = reader.integer("restart_count");
   resumed.steps_again = count(reader, "steps_again");
+  resumed.went_back_to = reader.text("went_back_to");
   return resumed;
 }
 

@@ -96,6 +96,8 @@ struct ResumedRecord {
   std::optional<std::string> job_id;
   std::optional<std::int64_t> restart_count;  ///< of the job, if the scheduler counts them
   std::optional<std::int64_t> steps_again;    ///< done after the checkpoint and lost, at least
+  /// The checkpoint that --resume asked for by name, as it did; none if it took the newest
+  std::optional<std::string> went_back_to;
 };
 
 /// The content of run.json. Rank 0 fills it and calls write() after the start, after each epoch and
