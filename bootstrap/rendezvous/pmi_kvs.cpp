@@ -50,12 +50,12 @@ std::optional<std::string> unescape_from_pmi(std::string_view text) {
   return bytes;
 }
 
-void fail_damaged(const std::string& what, const std::string& arrived,
-                  const std::string& back_end) {
-  throw Error(ErrorCode::exchange_failed,
-              what + " arrived damaged: " + arrived + " (" + back_end + ")",
-              "the value as it was put",
-              "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, and report this bug");
+void fail_damaged(const std::string& what, const std::string& text, const std::string& back_end) {
+  throw Error(
+      ErrorCode::exchange_failed,
+      what + " arrived damaged: " + std::to_string(text.size()) + " bytes (" + back_end + ")",
+      "the value as it was put",
+      "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, and report this bug");
 }
 
 // Part 0 is the number of the other parts (possibly "0"); parts 1 to that number contain the text.
@@ -89,8 +89,8 @@ std::string PmiKvs::get(int rank, const std::string& key, Deadline deadline) {
     text += part(static_cast<std::size_t>(i));
   const auto bytes = unescape_from_pmi(text);
   if (!is_count || text.size() > kLongestStored || !bytes) {
-    fail_damaged("'" + key + "' from rank " + std::to_string(rank),
-                 "'" + count.substr(0, 40) + "', '" + text.substr(0, 80) + "'", description());
+    fail_damaged("'" + key + "' from rank " + std::to_string(rank), is_count ? text : count,
+                 description());
   }
   return *bytes;
 }

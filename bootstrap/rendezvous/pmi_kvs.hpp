@@ -44,8 +44,9 @@ std::string escape_for_pmi(std::string_view bytes);
 // nullopt if `text` is not a valid escaped text.
 std::optional<std::string> unescape_from_pmi(std::string_view text);
 
+// The error does not quote the text: it may be most of a secret.
 // @param what "'key' from rank 3"
-[[noreturn]] void fail_damaged(const std::string& what, const std::string& arrived,
+[[noreturn]] void fail_damaged(const std::string& what, const std::string& text,
                                const std::string& back_end);
 
 }  // namespace hpcboot

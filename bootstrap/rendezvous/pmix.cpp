@@ -183,7 +183,7 @@ class PmixKvs : public KeyValueStore {
       const auto status = answer->wait(end);
       if (status == PMIX_SUCCESS) {
         const auto value = unescape_from_pmi(answer->text);
-        if (!value) fail_damaged(what, "'" + answer->text.substr(0, 80) + "'", description());
+        if (!value) fail_damaged(what, answer->text, description());
         return *value;
       }
       if (status && *status != PMIX_ERR_NOT_FOUND && *status != PMIX_ERR_TIMEOUT)

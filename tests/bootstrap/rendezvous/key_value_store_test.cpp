@@ -216,6 +216,20 @@ TEST(Pmi1Kvs, AValueWithoutEndIsDamaged) {
   EXPECT_THROW(kvs->put("long", std::string((1U << 20U) + 1, 'x')), Error);
 }
 
+// It may be most of a secret.
+TEST(Pmi1Kvs, ADamagedValueIsNotQuoted) {
+  Launcher launcher([good = GoodAnswers(), first = true](const std::string& line) mutable {
+    if (line.rfind("cmd=get ", 0) != 0) return good(line);
+    const std::string value = first ? "1" : "0123456789abcdef_";
+    first = false;
+    return "cmd=get_result rc=0 value=" + value + "\n";
+  });
+  const auto kvs = open_kvs(launcher.env());
+  const Error error = error_of([&] { kvs->get(1, "endpoint", 20s); });
+  EXPECT_THAT(error.found(), HasSubstr("arrived damaged: 17 bytes"));
+  EXPECT_THAT(std::string(error.what()), testing::Not(HasSubstr("0123")));
+}
+
 TEST(Pmi1Kvs, TheNodeMapIsTheServersProcessMapping) {
   const auto map_of = [](const std::string& answer) {
     Launcher launcher(answering("get kvsname=kvs_7_0 key=PMI_process_mapping", answer));
