@@ -346,6 +346,7 @@ PY
     "--warmup-steps 2 --warmup-epochs 1" "--backend nccl --device cpu" "--checkpoint-activations" \
     "--backend nccl --mode single" "--compress-gradients bf16 --mode single" "--bucket-mb 5 --mode single" \
     "--find-unused-parameters --mode single" "--initial-scale-power 5" "--scale-growth-interval 9 --precision bf16" \
+    "--sync-bn --mode ddp" "--zero 3 --mode ddp --bucket-mb 1" "--store tcp --mode single" \
     "--momentum 0.5" "--decay-epochs 3" "--decay-factor 0.5 --schedule cosine" "--profile-mb 5"; do
     # shellcheck disable=SC2086 # options, meant to be split
     run "$trainer" $model --data nowhere $bad --runs-dir runs

@@ -233,6 +233,7 @@ END
   refused "$trainer" --model resnet18 --data synthetic:9x3x32x32 --batch-size 4
   refused "$trainer" --model resnet50 --data synthetic:8x3x32x32 --batch-size 4 --micro-batch 1
   refused "$trainer" --model resnet18 --data synthetic:10x3x32x32 --batch-size 8 --mode dp --devices cpu:2
+  refused "$trainer" --model resnet18 --data synthetic:9x3x32x32 --batch-size 4 --mode ddp --sync-bn
   "$trainer" --task cifar --model vit_ti_16 --image-size 32 --no-tensorboard --threads 1 --data synthetic:5x3x32x32 --batch-size 4
   "$trainer" --task cifar --model resnet18 --image-size 33 --no-tensorboard --threads 1 --data synthetic:5x3x32x32 --batch-size 4
   need_mpirun

@@ -54,6 +54,7 @@ std::vector<std::string> exchange_options(const TrainOptions& options) {
   if (options.compress_gradients != unset.compress_gradients)
     set.emplace_back("--compress-gradients");
   if (options.find_unused_parameters) set.emplace_back("--find-unused-parameters");
+  if (options.store != unset.store) set.emplace_back("--store");
   return set;
 }
 
@@ -69,9 +70,11 @@ void require_sharding_to_fit(const TrainOptions& options) {
     if (options.offload) throw UsageError("--offload needs --zero 2 or 3");
     return;
   }
+  const TrainOptions unset;
   const char* other = options.precision == "fp16"            ? "--precision fp16"
                       : options.compress_gradients != "none" ? "--compress-gradients"
                       : options.find_unused_parameters       ? "--find-unused-parameters"
+                      : options.bucket_mb != unset.bucket_mb ? "--bucket-mb"
                                                              : nullptr;
   if (other == nullptr) return;
   throw UsageError(std::string("--zero 2 and 3 cannot be used with ") + other +
@@ -114,6 +117,14 @@ void require_layers(const TrainOptions& options) {
                    "; it needs a ResNet or a Vision Transformer, such as resnet50");
 }
 
+void require_batch_norms(const TrainOptions& options) {
+  const models::KnownModel model = known_model(options);
+  const bool is_unknown = tasks::known_task(options.task).models == models::Kind::of_task;
+  if (!options.sync_bn || is_unknown || model.has_batch_norms()) return;
+  throw UsageError("--sync-bn has no effect on --model " + options.model +
+                   ", which has no batch normalisation; leave it out");
+}
+
 void require_repeatable(const TrainOptions& options, const std::string& mode, c10::Device device) {
   if (!options.deterministic || mode != "dp" || !device.is_cpu() || options.dropout == 0) return;
   throw UsageError(
@@ -153,7 +164,7 @@ bool has_batch_norms(const TrainOptions& options) {
 void require_batch_norm_to_fit(const TrainOptions& options, std::int64_t smallest_pass) {
   const models::KnownModel model = known_model(options);
   if (!model.has_batch_norms() || options.image_size > model.one_pixel) return;
-  if (smallest_pass > 1 || options.sync_bn) return;
+  if (smallest_pass > 1) return;
   throw Error(
       ErrorCode::invalid_model_use,
       "a pass of 1 image, of which " + options.model + " makes 1 pixel at --image-size " +
@@ -179,6 +190,7 @@ void require_fitting_options(const TrainOptions& options, const std::string& mod
   require_sharding_to_fit(options);
   require_model_of_task(options);
   require_layers(options);
+  require_batch_norms(options);
   require_repeatable(options, mode, device);
   require_recordable(options, mode, batches, device);
 }

@@ -26,7 +26,7 @@ bool has_batch_norms(const TrainOptions& options);
 
 /// Refuses passes of one image for models whose batch normalisation cannot take one at this size,
 /// before an epoch is lost at its last batch.
-/// @param smallest_pass smallest_pass() of the run
+/// @param smallest_pass smallest_pass() of the run; with --sync-bn, that of all ranks together
 /// @throws Error{invalid_model_use}
 void require_batch_norm_to_fit(const TrainOptions& options, std::int64_t smallest_pass);
 

@@ -154,9 +154,9 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   facts.train_samples = training_samples(*task, options);
   facts.validation_samples = task->validation_samples().count();
   facts.sample = task->train_samples().kind();
-  require_batch_norm_to_fit(
-      options, smallest_pass(samples_of_rank(facts.train_samples, communicator), facts.batches,
-                             devices.size()));
+  const std::int64_t own_pass = smallest_pass(samples_of_rank(facts.train_samples, communicator),
+                                              facts.batches, devices.size());
+  require_batch_norm_to_fit(options, options.sync_bn ? own_pass * communicator.size() : own_pass);
   require_schedule(options, steps_of_an_epoch(facts.train_samples, facts.batches, communicator));
   const auto shapes = [&] {
     const auto model = task->make_model();
