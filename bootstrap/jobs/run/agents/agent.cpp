@@ -39,10 +39,7 @@ class Agent {
       if (!ranks_ && Clock::now() > spec_until) break;
       const auto now = Clock::now();
       look_for_silence(now);
-      if (now >= next_heartbeat_) {
-        next_heartbeat_ = now + kHeartbeat;
-        if (channel_.unsent() < kMostUnsent) send(FrameKind::heartbeat, "");
-      }
+      beat(now);
       PollSet set;
       set.add(signals.fd(), POLLIN);
       if (!is_lost_) set.add(channel_.in(), POLLIN);
@@ -64,6 +61,12 @@ class Agent {
   bool is_done() const {
     const bool has_ended = has_started_ ? ranks_->have_ended() : is_lost_;
     return has_ended && (is_lost_ || (output_.is_empty() && channel_.unsent() == 0));
+  }
+
+  void beat(Clock::time_point now) {
+    if (now < next_heartbeat_) return;
+    next_heartbeat_ = now + kHeartbeat;
+    if (channel_.unsent() < kMostUnsent) send(FrameKind::heartbeat, "");
   }
 
   bool has_room() const { return is_lost_ || output_.size() < kMostUnsent; }
@@ -128,7 +131,8 @@ class Agent {
       case FrameKind::start:
         if (!ranks_ || has_started_) break;
         port_.reset();
-        ranks_->start(read_master(frame.payload));
+        // It takes long if there are many, or if their program is on a slow file system.
+        ranks_->start(read_master(frame.payload), [this] { beat(Clock::now()); });
         has_started_ = true;
         return;
       case FrameKind::signal:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "coordinator.hpp"
 #include "jobs/run/ranks/graces.hpp"
@@ -16,9 +17,19 @@ constexpr std::chrono::seconds kAfterKill{10};    // for agents to report the en
 constexpr std::chrono::milliseconds kLookAtEnd{20};
 constexpr std::chrono::seconds kLastOutput{2};  // for slow readers, once the run was ended
 
+// "rank 3" or "ranks 0-3, 8, 9": a host may have thousands.
 std::string joined(const std::set<int>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (const int rank : ranks) text += (rank == *ranks.begin() ? "" : ", ") + std::to_string(rank);
+  for (auto first = ranks.begin(); first != ranks.end();) {
+    int last = *first;
+    auto next = std::next(first);
+    while (next != ranks.end() && *next == last + 1) last = *next++;
+    const bool is_range = last > *first + 1;
+    if (!is_range) next = std::next(first);
+    text += (first == ranks.begin() ? "" : ", ") + std::to_string(*first);
+    if (is_range) text += "-" + std::to_string(last);
+    first = next;
+  }
   return text;
 }
 

@@ -61,10 +61,13 @@ void LocalRanks::set_staged(const std::string& path) {
   spec_.words = with_staged(std::move(spec_.words), path);
 }
 
-void LocalRanks::start(const MasterEndpoint& master) {
+void LocalRanks::start(const MasterEndpoint& master, const std::function<void()>& between) {
   oom_kills_before_ = oom_kills();
   const std::vector<Core> cores = cores_of("/sys", cpus_of_this_process());
-  for (std::size_t i = 0; i < ranks_.size(); ++i) start_rank(i, master, cores);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    start_rank(i, master, cores);
+    between();
+  }
 }
 
 void LocalRanks::start_rank(std::size_t index, const MasterEndpoint& master,

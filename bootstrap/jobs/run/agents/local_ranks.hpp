@@ -35,7 +35,8 @@ class LocalRanks {
 
   // Sets the path of the staged copy. Call before start().
   void set_staged(const std::string& path);
-  void start(const MasterEndpoint& master);
+  // @param between is called after the start of each rank
+  void start(const MasterEndpoint& master, const std::function<void()>& between);
   bool have_ended() const;
 
   // Ranks that have not been reaped, and debuggers.

@@ -121,10 +121,10 @@ TEST(Agents, RefuseAShellThatPrintsWhenItStarts) {
 
 // An agent that sends the contents of a file and then runs `rest`.
 RunProcess::Options with_agent_that_says(const TemporaryFolder& folder, const std::string& bytes,
-                                         const std::string& rest) {
+                                         const std::string& rest, int ranks = 1) {
   const auto file = folder.path() / "frames";
   std::ofstream(file, std::ios::binary) << bytes;
-  RunProcess::Options options = script({1}, "");
+  RunProcess::Options options = script({ranks}, "");
   options.is_first_remote = true;
   options.shell = {"sh", "-c", "cat " + file.string() + "; " + rest, "sh"};
   return options;
@@ -151,6 +151,8 @@ TEST(Agents, CountAHostAsLostThatIsSilentOrSpeaksNonsense) {
   const RunOutcome silent = run(options);
   EXPECT_EQ(silent.exit_code, 44);
   EXPECT_THAT(silent.err, HasSubstr("host n0 was lost: rank 0; no message from it for 1 s"));
+  options = with_agent_that_says(folder, hello, "exit 1", 5);
+  EXPECT_THAT(run(options).err, HasSubstr("host n0 was lost: ranks 0-4; "));
   // After the order to start, which is the second frame and has the kind G.
   options = with_agent_that_says(folder, hello, "grep -qm1 G; echo nonsense; exec sleep 1000");
   const RunOutcome nonsense = run(options);
