@@ -103,6 +103,29 @@ TEST(RunRecord, ReadsBackWhatItWrote) {
   EXPECT_EQ(back.resumed.at(0).went_back_to, "best.safetensors");
 }
 
+TEST(RunRecord, TheOriginIsThatOfTheFirstStart) {
+  RunRecord record = full_record();
+  record.resumed.clear();
+  const auto origin = origin_of(record);
+  ASSERT_TRUE(origin);
+  for (const auto& change : std::vector<std::function<void(RunRecord&)>>{
+           [](RunRecord& r) { r.job_id = "1235"; }, [](RunRecord& r) { r.job_id.reset(); },
+           [](RunRecord& r) { r.ranks[0].host = "node07"; },
+           [](RunRecord& r) { r.ranks[0].pid = 1; }}) {
+    RunRecord other = record;
+    change(other);
+    EXPECT_NE(origin_of(other), origin);
+    other.origin = origin;  // as a later start records it
+    EXPECT_EQ(origin_of(run_record_from_json(to_json(other), "run.json")), origin);
+  }
+  EXPECT_EQ(origin_of(full_record()), std::nullopt)
+      << "resumed by a version that did not record it";
+  record.ranks[0].pid = 0;
+  EXPECT_EQ(origin_of(record), std::nullopt);
+  record.ranks.clear();
+  EXPECT_EQ(origin_of(record), std::nullopt);
+}
+
 TEST(RunRecord, AFreshRecordIsWrittenAndReadToo) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "run.json";

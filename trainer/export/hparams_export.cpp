@@ -16,9 +16,11 @@ class HparamsExporter : public Exporter {
  public:
   explicit HparamsExporter(fs::path root) : root_(std::move(root)) {}
 
-  Exported add(const fs::path& /*folder*/, const record::RunRecord& run) override {
-    const fs::path place = root_ / (file_name_of(run.run) + "-" + id_of(run.run + run.started, 8));
-    if (const auto before = exported_before(place, run)) return *before;
+  Exported add(const fs::path& folder, const record::RunRecord& run) override {
+    const auto [id, place, before] = places_.place_of(folder, run, 8, [&](const std::string& one) {
+      return root_ / (file_name_of(run.run) + "-" + one);
+    });
+    if (before) return *before;
     std::error_code ignored;
     fs::create_directories(root_, ignored);
     const record::FolderLock alone(place);
@@ -41,6 +43,7 @@ class HparamsExporter : public Exporter {
 
  private:
   fs::path root_;
+  Places places_;
 };
 
 }  // namespace

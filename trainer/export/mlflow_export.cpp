@@ -78,9 +78,9 @@ class MlflowExporter : public Exporter {
         name_(name) {}
 
   Exported add(const fs::path& folder, const record::RunRecord& run) override {
-    const std::string id = id_of(run.run + run.started, 32);
-    const fs::path place = experiment_ / id;
-    if (const auto before = exported_before(place, run)) return *before;
+    const auto [id, place, before] = places_.place_of(
+        folder, run, 32, [&](const std::string& one) { return experiment_ / one; });
+    if (before) return *before;
     ensure_experiment();
     const record::FolderLock alone(place);
     const fs::path written = record::begin_folder(place);
@@ -155,6 +155,7 @@ class MlflowExporter : public Exporter {
   std::string id_;
   fs::path experiment_;
   std::string name_;
+  Places places_;
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ Values results_of(const record::RunRecord& run);
 /// Seconds since 1970 of a time in a record; 0 if it is none.
 double seconds_since_1970(const std::string& iso8601);
 
-/// Hexadecimal digits that only this run has, and every export of it.
+/// Hexadecimal digits that only this text has, on every machine.
 /// @param digits at most 32
 std::string id_of(const std::string& text, std::size_t digits);
 

@@ -88,14 +88,15 @@ class WandbExporter : public Exporter {
       : root_(std::move(root)), project_(std::move(project)) {}
 
   Exported add(const fs::path& folder, const record::RunRecord& run) override {
-    const std::string id = id_of(run.run + run.started, 8);
     std::string time = file_name_of(run.started);
     for (const char mark : {'-', 'T', '_', 'Z'}) {
       time.erase(std::remove(time.begin(), time.end(), mark), time.end());
     }
     if (time.size() > 8) time.insert(8, "_");
-    const fs::path place = root_ / fmt::format("offline-run-{}-{}", time, id);
-    if (const auto before = exported_before(place, run)) return *before;
+    const auto [id, place, before] = places_.place_of(folder, run, 8, [&](const std::string& one) {
+      return root_ / fmt::format("offline-run-{}-{}", time, one);
+    });
+    if (before) return *before;
     std::error_code ignored;
     fs::create_directories(root_, ignored);
     const record::FolderLock alone(place);
@@ -161,6 +162,7 @@ class WandbExporter : public Exporter {
 
   fs::path root_;
   std::string project_;
+  Places places_;
 };
 
 }  // namespace

@@ -71,6 +71,7 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
   first_looks_ = look_at_hosts();
   record_.hosts = hosts_at_start(first_looks_);
   fill_record(facts);
+  if (resumed == nullptr) record_.origin = record::origin_of(record_);
   record_.identity = identity;
   make_folder();
   const Placement& p = own.placement;
@@ -194,6 +195,7 @@ void RunReport::make_folder() {
 void RunReport::go_on(ResumePoint& resumed) {
   const TrainingState& state = resumed.checkpoint.state;
   record_.started = resumed.record.started;
+  record_.origin = record::origin_of(resumed.record);
   record_.epochs = resumed.record.epochs;
   record_.resumed = resumed.record.resumed;
   record::ResumedRecord entry;

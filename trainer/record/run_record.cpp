@@ -225,6 +225,7 @@ Json to_json(const RunRecord& record) {
               {"scheduler", json_of(record.scheduler)},
               {"job_id", json_of(record.job_id)},
               {"site", json_of(record.site)},
+              {"origin", json_of(record.origin)},
               {"nodes", record.nodes},
               {"devices_per_node", record.devices_per_node},
               {"ranks", std::move(ranks)},
@@ -259,6 +260,7 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   record.scheduler = reader.text("scheduler");
   record.job_id = reader.text("job_id");
   record.site = reader.text("site");
+  record.origin = reader.text("origin");
   record.nodes = count_from(reader, "nodes");
   record.devices_per_node = count_from(reader, "devices_per_node");
   record.ranks = list_from(reader, "ranks", rank_from);
@@ -305,6 +307,14 @@ std::vector<std::pair<std::string, double>> epoch_values(const EpochRecord& epoc
   for (const Measure& one : epoch.measures)
     values.emplace_back("validation_" + one.name, one.value);
   return values;
+}
+
+std::optional<std::string> origin_of(const RunRecord& record) {
+  if (record.origin) return record.origin;
+  if (!record.resumed.empty() || record.ranks.empty()) return std::nullopt;
+  const RankRecord& first = record.ranks.front();
+  if (first.host.empty() || first.pid == 0) return std::nullopt;
+  return record.job_id.value_or("") + " " + first.host + " " + std::to_string(first.pid);
 }
 
 std::string RunRecord::mode() const {

@@ -119,6 +119,7 @@ struct RunRecord {
   std::optional<std::string> scheduler;
   std::optional<std::string> job_id;
   std::optional<std::string> site;
+  std::optional<std::string> origin;  ///< origin_of() the first start; none in older records
   int nodes = 1;
   int devices_per_node = 1;  ///< of the node with most, if they differ
   std::vector<RankRecord> ranks;
@@ -139,6 +140,11 @@ struct RunRecord {
   /// config.mode; empty if a caller has not set it.
   std::string mode() const;
 };
+
+/// The job, host and process id of rank 0 when the run started first, as text: another run of the
+/// same name and second has others. None if they are not known: an older version that resumed a
+/// run recorded only those of the last start.
+std::optional<std::string> origin_of(const RunRecord& record);
 
 /// The JSON of schema 1. A number that is not finite becomes null.
 Json to_json(const RunRecord& record);
