@@ -11,6 +11,7 @@
 #include "plots/plots.hpp"
 #include "plots/repetitions.hpp"
 #include "plots/run_groups.hpp"
+#include "support/expect_error.hpp"
 #include "support/paths.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -427,6 +428,19 @@ TEST(GnuplotScript, LongNamesAndTitlesFit) {
   const std::string script = gnuplot_script(curves_plot({run}), Picture::png, "x.png");
   EXPECT_EQ(script.find(std::string(60, 'n')), std::string::npos);
   EXPECT_THAT(script, HasSubstr("nnn…"));
+}
+
+TEST(GnuplotScript, APngHasNoMoreRowsThanCairoDraws) {
+  RunData run = run_of("DDP", 2, 10);
+  run.epochs = {epoch_of(1, 1, 0.5)};
+  for (int i = 0; i < 89; ++i)
+    run.epochs[0].measures.push_back({"measure" + std::to_string(i), 0.5});
+  const Plot plot = curves_plot({run});
+  const auto draw = [&] { gnuplot_script(plot, Picture::png, "x.png"); };
+  test::expect_error(ErrorCode::unwritable_output, draw, "a .png of 91 diagrams", "svg");
+  EXPECT_THAT(gnuplot_script(plot, Picture::svg, "x.svg"), HasSubstr("$panel90series0"));
+  run.epochs[0].measures.resize(60);
+  EXPECT_THAT(gnuplot_script(curves_plot({run}), Picture::png, "x.png"), HasSubstr("pngcairo"));
 }
 
 TEST(GnuplotScript, NumbersThatAreNotFiniteAreGaps) {

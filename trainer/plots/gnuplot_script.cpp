@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "hpcboot/encode.hpp"
+#include "hpcboot/error.hpp"
 #include "text/display_width.hpp"
 #include "text/wrap.hpp"
 
@@ -29,7 +30,8 @@ constexpr int kWidth = 900;  // pixels
 constexpr int kHeightOfPanel = 420;
 constexpr int kHeightOfLine = 20;
 constexpr int kHeightOfBar = 46;        // of horizontal ones
-constexpr std::size_t kMostBars = 400;  // cairo draws at most 32,767 rows of pixels
+constexpr std::size_t kMostBars = 400;  // of that height; more are drawn closer together
+constexpr int kHighestPng = 32767;      // pixels; cairo draws no more
 
 template <typename Array>
 auto nth(const Array& values, std::size_t index) {
@@ -318,6 +320,12 @@ std::string gnuplot_script(const Plot& plot, Picture picture, const std::string&
   const int height_of_title = kHeightOfLine * static_cast<int>(title.size() + 1);
   int height = height_of_title;
   for (const Panel& panel : plot.panels) height += height_of(panel);
+  if (picture == Picture::png && height > kHighestPng) {
+    throw Error(
+        ErrorCode::unwritable_output,
+        fmt::format("a .png of {} diagrams would be {} pixels high", plot.panels.size(), height),
+        fmt::format("at most {} pixels", kHighestPng), "draw an .svg, which may be higher");
+  }
   std::string words;
   for (const std::string& line : title)
     words += (words.empty() ? "" : ".\"\\n\".") + gnuplot_string(line);

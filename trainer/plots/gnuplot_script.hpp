@@ -14,6 +14,7 @@ enum class Picture { svg, png };
 /// colours are those that colour-blind readers tell apart (M. Okabe, K. Ito,
 /// https://jfly.uni-koeln.de/color/).
 /// @param file to write: the program's own name, without special characters
+/// @throws Error{unwritable_output} if a PNG would be too high
 std::string gnuplot_script(const Plot& plot, Picture picture, const std::string& file);
 
 /// The program that draws panel `number` of kind lines as text, without the label of y.
