@@ -56,4 +56,19 @@ std::string cut_to_width(std::string_view text, std::size_t most) {
   return std::string(text);
 }
 
+std::string cut_in_the_middle(std::string_view text, std::size_t most) {
+  std::size_t width = display_width(text);
+  if (width <= most) return std::string(text);
+  const std::size_t part = (most - 1) / 2;
+  std::string start = cut_to_width(text, part + 1);
+  while (!text.empty()) {
+    const Utf8Character character = first_character(text);
+    const std::size_t own = width_of(character);
+    if (width <= part && own > 0) break;  // not at a mark of the character before
+    text.remove_prefix(character.bytes);
+    width -= own;
+  }
+  return start.append(text);
+}
+
 }  // namespace hpcboot

@@ -13,4 +13,7 @@ std::size_t display_width(std::string_view text);
 /// The beginning of a UTF-8 text, at most `most` columns wide (`most` > 0); "…" marks the cut.
 std::string cut_to_width(std::string_view text, std::size_t most);
 
+/// The beginning and the end of a UTF-8 text, with as many columns of each.
+std::string cut_in_the_middle(std::string_view text, std::size_t most);
+
 }  // namespace hpcboot

@@ -430,6 +430,21 @@ TEST(GnuplotScript, LongNamesAndTitlesFit) {
   EXPECT_THAT(script, HasSubstr("nnn…"));
 }
 
+TEST(GnuplotScript, LongNamesAreCutBetweenCharacters) {
+  RunData run = run_of("DDP", 2, 10);
+  run.epochs = {epoch_of(1, 1, 0.5)};
+  const auto script_of = [&](const std::string& part, int times) {
+    run.run.clear();
+    for (int i = 0; i < times; ++i) run.run += part;
+    return gnuplot_script(curves_plot({run}), Picture::svg, "x.svg");
+  };
+  const std::string narrow = script_of("é", 40);
+  EXPECT_THAT(narrow, HasSubstr("'" + run.run + "'")) << "40 columns of 80 bytes";
+  const std::string wide = script_of("模型", 20);
+  EXPECT_THAT(wide, HasSubstr("'模型模型模型模型模型模型模型…模型模型模型模型模型模型模型'"));
+  EXPECT_EQ(wide.find("\\x"), std::string::npos) << "a byte that is no character";
+}
+
 TEST(GnuplotScript, APngHasNoMoreRowsThanCairoDraws) {
   RunData run = run_of("DDP", 2, 10);
   run.epochs = {epoch_of(1, 1, 0.5)};

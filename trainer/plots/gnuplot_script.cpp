@@ -23,7 +23,7 @@ constexpr std::array<int, 8> kPoints{7, 5, 9, 11, 13, 4, 6, 8};
 constexpr std::array<int, 6> kPatterns{3, 1, 4, 2, 5, 6};
 
 constexpr std::size_t kMostMarkedPoints = 100;
-constexpr std::size_t kLongestName = 60;  // characters
+constexpr std::size_t kLongestName = 60;  // columns
 constexpr std::size_t kCharacters = 105;  // of a line of the title
 
 constexpr int kWidth = 900;  // pixels
@@ -43,11 +43,8 @@ std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : "NaN";
 }
 
-/// The start and the end of a long name.
 std::string shortened(const std::string& name) {
-  if (name.size() <= kLongestName) return name;
-  constexpr std::size_t kPart = kLongestName / 2 - 1;
-  return name.substr(0, kPart) + "…" + name.substr(name.size() - kPart);
+  return cut_in_the_middle(name, kLongestName);
 }
 
 /// `$name << EOD … EOD`: x, y, low, high of each point.

@@ -115,20 +115,6 @@ std::string gibibytes(const std::optional<double>& bytes) {
   return bytes ? fmt::format("{:.1f}", *bytes / (1 << 30)) : "–";
 }
 
-/// The start and the end of a text that has no room.
-std::string shortened(const std::string& text, std::size_t columns) {
-  if (display_width(text) <= columns) return text;
-  const std::size_t part = (columns - 1) / 2;
-  const auto is_inside = [&](std::size_t at) {  // a character of several bytes
-    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-  };
-  std::size_t first = part;
-  std::size_t last = text.size() - part;
-  while (first > 0 && is_inside(first)) --first;
-  while (last < text.size() && is_inside(last)) ++last;
-  return text.substr(0, first) + "…" + text.substr(last);
-}
-
 /// What the last step consisted of.
 std::string step_line(const StepMetrics& step) {
   const std::pair<const char*, double StepMetrics::*> parts[] = {
@@ -185,9 +171,12 @@ Encoded ranks_text(const RunView& view, const Look& look) {
   table.add_titles(titles);
   for (const monitor::MonitorRow& row : shown_ranks(view)) {
     const bool is_slow = view.slow.count(row.rank) != 0;
-    std::vector<std::string> cells{std::to_string(row.rank),      shortened(row.host, kHost),
-                                   shortened(row.device, kHost),  milliseconds(row.step_seconds),
-                                   milliseconds(row.own_seconds), percent(row.rank_cpu_percent),
+    std::vector<std::string> cells{std::to_string(row.rank),
+                                   cut_in_the_middle(row.host, kHost),
+                                   cut_in_the_middle(row.device, kHost),
+                                   milliseconds(row.step_seconds),
+                                   milliseconds(row.own_seconds),
+                                   percent(row.rank_cpu_percent),
                                    gibibytes(row.resident_bytes)};
     if (has_gpus) {
       cells.push_back(percent(row.gpu_load_percent));
@@ -238,8 +227,8 @@ Encoded view_text(const RunView& view, const Look& look,
     lines.push_back("no new step for " +
                     record::duration_text(static_cast<double>(silence->count())));
   const std::size_t room = std::max<std::size_t>(20, std::min<std::size_t>(look.width, 200) - 12);
-  Encoded text =
-      encoded_format("{}  ", shortened(run.run, room)) + state_text(view, look.has_colour) + "\n";
+  Encoded text = encoded_format("{}  ", cut_in_the_middle(run.run, room)) +
+                 state_text(view, look.has_colour) + "\n";
   for (const std::string& line : lines) {
     for (std::string& part : wrapped(line, look.width)) {
       part.erase(part.find_last_not_of(' ') + 1);

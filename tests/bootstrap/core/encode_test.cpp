@@ -293,5 +293,19 @@ TEST(Encode, ACutTextFitsItsColumns) {
   EXPECT_EQ(cut_to_width("\xff\xff\xff", 2), "\xff…");
 }
 
+TEST(Encode, ATextCutInTheMiddleHasWholeCharacters) {
+  EXPECT_EQ(cut_in_the_middle("", 1), "");
+  EXPECT_EQ(cut_in_the_middle("abcde", 5), "abcde");
+  EXPECT_EQ(cut_in_the_middle("abcdef", 5), "ab…ef");
+  EXPECT_EQ(cut_in_the_middle("abcdef", 4), "a…f");
+  EXPECT_EQ(cut_in_the_middle("ab", 1), "…");
+  EXPECT_EQ(cut_in_the_middle("ééééé", 5), "ééééé");
+  EXPECT_EQ(cut_in_the_middle("éàüöäê", 5), "éà…äê");
+  EXPECT_EQ(cut_in_the_middle("模型模型", 7), "模…型");
+  EXPECT_EQ(cut_in_the_middle("模型模型", 6), "模…型");
+  EXPECT_EQ(cut_in_the_middle("abcde\u0308f", 3), "a…f") << "without the mark of e";
+  EXPECT_EQ(cut_in_the_middle("\xff\xff\xff\xff", 3), "\xff…\xff");
+}
+
 }  // namespace
 }  // namespace hpcboot
