@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 
 namespace hpcboot {
 
@@ -12,6 +13,10 @@ RegularFileStream::RegularFileStream(const std::filesystem::path& path)
     : std::istream(nullptr), buffer_(path) {
   rdbuf(&buffer_);
   if (error() != 0) setstate(failbit);
+}
+
+std::string RegularFileStream::reason() const {
+  return error() == EINVAL ? "it is not a regular file" : std::generic_category().message(error());
 }
 
 RegularFileStream::Buffer::Buffer(const std::filesystem::path& path)

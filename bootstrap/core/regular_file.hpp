@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <istream>
 #include <streambuf>
+#include <string>
 
 namespace hpcboot {
 
@@ -17,6 +18,8 @@ class RegularFileStream : public std::istream {
 
   /// An errno: EISDIR for a folder, EINVAL for what else is no regular file.
   int error() const noexcept { return buffer_.error; }
+  /// The error in words: "it is not a regular file".
+  std::string reason() const;
   std::uintmax_t size() const noexcept { return buffer_.size; }  ///< when it was opened
 
  private:

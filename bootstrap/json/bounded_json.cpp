@@ -1,7 +1,6 @@
 #include "json/bounded_json.hpp"
 
 #include <algorithm>
-#include <system_error>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -137,10 +136,9 @@ Json parse_json(std::string_view text, const JsonLimits& limits) {
 Json read_json_file(const std::filesystem::path& file, const JsonLimits& limits) {
   RegularFileStream stream(file);
   if (stream.error() != 0) {
-    throw Error(
-        ErrorCode::unreadable_file,
-        "cannot read '" + file.string() + "': " + std::generic_category().message(stream.error()),
-        "a readable file", "check the path and its permissions");
+    throw Error(ErrorCode::unreadable_file,
+                "cannot read '" + file.string() + "': " + stream.reason(), "a readable file",
+                "check the path and its permissions");
   }
   // Reading one byte beyond the limit is enough to detect a file that is too long.
   std::string text;

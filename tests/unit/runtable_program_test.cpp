@@ -1,9 +1,11 @@
 // The program as users run it: what it writes to stdout and to stderr, and its exit code.
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "json/bounded_json.hpp"
 #include "support/paths.hpp"
@@ -94,6 +96,23 @@ TEST(RuntableProgram, WrongUseAndMissingFoldersAreReported) {
     EXPECT_EQ(result.exit_code, one.exit_code) << one.arguments;
     EXPECT_THAT(result.out, IsEmpty()) << one.arguments;
     EXPECT_THAT(result.err, HasSubstr(one.err)) << one.arguments;
+  }
+}
+
+TEST(RuntableProgram, WhatIsNoRegularFileIsNamed) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "r");
+  const std::string fifo = (folder.path() / "r" / "run.json").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const std::pair<const char*, int> cases[] = {{"r", 1},
+                                               {"r/run.json", 1},
+                                               {"watch --once r", 27},
+                                               {"watch --once .", 27},
+                                               {"diff r r", 27}};
+  for (const auto& [arguments, exit_code] : cases) {
+    const Result result = runtable(folder.path().string(), arguments);
+    EXPECT_EQ(result.exit_code, exit_code) << arguments;
+    EXPECT_THAT(result.err, HasSubstr("r/run.json': it is not a regular file")) << arguments;
   }
 }
 

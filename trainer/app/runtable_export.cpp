@@ -90,7 +90,7 @@ int export_runs(const std::vector<std::string>& arguments) {
   std::int64_t known = 0;
   std::vector<exports::Exported> outdated;
   std::vector<std::string> unreadable;
-  std::vector<std::string> skipped =
+  record::SkippedRuns skipped =
       record::read_runs(places_of(values), record::Runs::finished,
                         [&](const fs::path& folder, const record::RunRecord& run) {
                           try {
@@ -104,8 +104,8 @@ int export_runs(const std::vector<std::string>& arguments) {
                           if (one.when == When::before_it_went_on) outdated.push_back(one);
                           ++(one.when == When::now ? added : known);
                         });
-  skipped.insert(skipped.end(), unreadable.begin(), unreadable.end());
-  for (const std::string& line : skipped) err() << "runtable: skipped: " << line << "\n";
+  skipped.lines.insert(skipped.lines.end(), unreadable.begin(), unreadable.end());
+  for (const std::string& line : skipped.lines) err() << "runtable: skipped: " << line << "\n";
   if (added + known == 0) {
     err() << "runtable: export: there is no finished run\n";
     return 1;

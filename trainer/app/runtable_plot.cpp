@@ -92,7 +92,7 @@ int plot(const std::vector<std::string>& arguments) {
                                          [&](const fs::path& folder, const record::RunRecord& run) {
                                            runs.push_back(plots::data_of(folder, run));
                                          });
-  for (const std::string& line : skipped) err() << "runtable: skipped: " << line << "\n";
+  for (const std::string& line : skipped.lines) err() << "runtable: skipped: " << line << "\n";
   try {
     if (runs.empty())
       throw plots::NothingToPlot(kind.runs == record::Runs::finished ? "there is no finished run"

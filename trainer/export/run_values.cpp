@@ -37,9 +37,11 @@ std::map<std::int64_t, Values> values_of_epochs(const record::RunRecord& run) {
 
 void require_curves(const std::filesystem::path& folder) {
   const std::filesystem::path file = record::RunFolder(folder).metrics_csv();
-  const int error = RegularFileStream(file).error();
+  const RegularFileStream stream(file);
+  const int error = stream.error();
   if (error == 0 || error == ENOENT || error == ENOTDIR) return;
-  throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read",
+  throw Error(ErrorCode::unreadable_file,
+              "'" + file.string() + "' cannot be read: " + stream.reason(),
               "the metrics.csv of a run", "check its permissions");
 }
 

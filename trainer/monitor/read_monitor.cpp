@@ -52,7 +52,8 @@ std::vector<MonitorRow> read_monitor(std::istream& in, const std::string& name) 
 std::vector<MonitorRow> read_monitor(const std::filesystem::path& file) {
   RegularFileStream in(file);
   if (in.error() != 0) {
-    throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read",
+    throw Error(ErrorCode::unreadable_file,
+                "'" + file.string() + "' cannot be read: " + in.reason(),
                 "the monitor.csv of a run", "train with --monitor SECONDS");
   }
   return read_monitor(in, file.string());

@@ -94,44 +94,46 @@ std::vector<RecordFile> find_records(const fs::path& place) {
   return files;
 }
 
-/// Passes a run on, or returns why it is left out, as a sentence.
-std::string take_record(const fs::path& file, Runs which, const Take& take) {
-  std::optional<RunRecord> record;
+/// Passes a run on, or notes why it is left out, as a sentence.
+void take_record(const fs::path& file, Runs which, const Take& take, SkippedRuns& skipped) {
+  RunRecord record;
+  bool is_json = false;
   try {
     const Json json = read_json_file(file);
-    try {
-      record = run_record_from_json(json, file.string());
-    } catch (const Error& problem) {
-      return fmt::format("{}; expected {}", problem.found(), problem.expected());
-    }
+    is_json = true;
+    record = run_record_from_json(json, file.string());
   } catch (const Error& problem) {
-    return problem.found();
+    skipped.lines.push_back(
+        is_json ? fmt::format("{}; expected {}", problem.found(), problem.expected())
+                : problem.found());
+    if (!skipped.first_problem) skipped.first_problem = problem.code();
+    return;
   }
-  if (which == Runs::finished && record->exit_reason == kRunning) {
-    return fmt::format("'{}' records a run that is not finished: still running, or killed",
-                       file.string());
+  if (which == Runs::finished && record.exit_reason == kRunning) {
+    skipped.lines.push_back(fmt::format(
+        "'{}' records a run that is not finished: still running, or killed", file.string()));
+  } else if (which == Runs::finished && record.exit_reason != kFinished) {
+    skipped.lines.push_back(
+        fmt::format("'{}' records a run that ended with '{}'", file.string(), record.exit_reason));
+  } else {
+    take(file.has_parent_path() ? file.parent_path() : fs::path("."), record);
   }
-  if (which == Runs::finished && record->exit_reason != kFinished) {
-    return fmt::format("'{}' records a run that ended with '{}'", file.string(),
-                       record->exit_reason);
-  }
-  take(file.has_parent_path() ? file.parent_path() : fs::path("."), *record);
-  return "";
 }
 
 }  // namespace
 
-std::vector<std::string> read_runs(const std::vector<fs::path>& places, Runs which,
-                                   const Take& take) {
-  std::vector<std::string> skipped;
+SkippedRuns read_runs(const std::vector<fs::path>& places, Runs which, const Take& take) {
+  SkippedRuns skipped;
   std::set<FileKey> seen;
   for (const fs::path& place : places) {
     for (const RecordFile& file : find_records(place)) {
-      if (file.key && !seen.insert(*file.key).second) continue;
-      std::string reason =
-          file.key ? take_record(file.path, which, take)
-                   : fmt::format("'{}' contains no run.json", file.path.parent_path().string());
-      if (!reason.empty()) skipped.push_back(std::move(reason));
+      if (file.key) {
+        if (seen.insert(*file.key).second) take_record(file.path, which, take, skipped);
+        continue;
+      }
+      skipped.lines.push_back(
+          fmt::format("'{}' contains no run.json", file.path.parent_path().string()));
+      if (!skipped.first_problem) skipped.first_problem = ErrorCode::unreadable_file;
     }
   }
   return skipped;

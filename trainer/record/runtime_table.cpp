@@ -175,8 +175,9 @@ RuntimeTable read_runtime_table(const std::vector<std::filesystem::path>& places
   RuntimeTable table;
   RuntimeRows rows;
   table.skipped =
-      read_runs(places, Runs::finished,
-                [&](const fs::path& /*folder*/, const RunRecord& run) { rows.add(run); });
+      read_runs(places, Runs::finished, [&](const fs::path& /*folder*/, const RunRecord& run) {
+        rows.add(run);
+      }).lines;
   table.rows = rows.rows();
   return table;
 }

@@ -33,7 +33,7 @@ void keep_newest(std::vector<DetailedRun>& newest, const fs::path& folder,
 ReportData read_report_data(const std::vector<fs::path>& places) {
   ReportData data;
   record::RuntimeRows rows;
-  data.skipped = record::read_runs(
+  record::SkippedRuns skipped = record::read_runs(
       places, record::Runs::all, [&](const fs::path& folder, const record::RunRecord& run) {
         keep_newest(data.newest, folder, run);
         plots::RunData plotted = plots::data_of(folder, run);
@@ -55,6 +55,7 @@ ReportData read_report_data(const std::vector<fs::path>& places) {
         if (is_as_published(run)) data.comparable.push_back(plotted);
         data.finished.push_back(std::move(plotted));
       });
+  data.skipped = std::move(skipped.lines);
   data.rows = rows.rows();
   return data;
 }

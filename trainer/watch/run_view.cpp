@@ -144,13 +144,13 @@ RunView look_at(const fs::path& path) {
 
 fs::path newest_run(const fs::path& place) {
   std::tuple<bool, std::string, fs::path> newest;
-  const std::vector<std::string> skipped = record::read_runs(
+  const record::SkippedRuns skipped = record::read_runs(
       {place}, record::Runs::all, [&](const fs::path& folder, const record::RunRecord& run) {
         newest = std::max(newest, std::tuple(may_run(folder, run), last_start(run), folder));
       });
   const fs::path& found = std::get<fs::path>(newest);
-  if (found.empty() && !skipped.empty()) {
-    throw Error(ErrorCode::malformed_file, skipped.front(), "the run.json of a run",
+  if (found.empty() && skipped.first_problem) {
+    throw Error(*skipped.first_problem, skipped.lines.front(), "the run.json of a run",
                 "name another run; a trainer that runs replaces its run.json after each epoch");
   }
   if (found.empty()) {

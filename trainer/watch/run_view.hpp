@@ -35,7 +35,8 @@ RunView look_at(const std::filesystem::path& folder);
 
 /// The run folder that `place` is, or one in it: of a run in progress if there is one, of several
 /// the one that was started or resumed last.
-/// @throws Error{unreadable_file} if there is none; Error{malformed_file} if none can be read
+/// @throws Error{unreadable_file} if there is none; if none can be read, also
+/// Error{malformed_file}: the first problem of read_runs()
 std::filesystem::path newest_run(const std::filesystem::path& place);
 
 }  // namespace hpcboot::watch
