@@ -45,7 +45,7 @@ options::Group script_options() {
        {"set", options::list("KEY=VALUE"),
         "change a key of the profile, such as queue.name=short; may be repeated"},
        {"site-file", text("F", Completes::file), "use the profile in this file, not --site"},
-       {"output,o", text("F", Completes::file).otherwise_is("-"),
+       {"output,o", options::output("F").otherwise_is("-"),
         "write the script to this file; -: to stdout"},
        {"check", flag(), "ask the scheduler whether it accepts the job and can ever start it"},
        {"submit", flag(), "submit the script, and print the job's id"}}};

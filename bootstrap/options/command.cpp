@@ -188,7 +188,10 @@ void finish(const Command& command, po::variables_map& values) {
   }
   for (const Group& group : command.groups) {
     for (const Option& option : group.options) {
-      const auto given = given_text(option.value, option.long_name(), values);
+      const std::string name = option.long_name();
+      if (option.value.is_path && values.count(name) != 0 && values[name].as<std::string>().empty())
+        throw UsageError("--" + name + " is ''; expected a path");
+      const auto given = given_text(option.value, name, values);
       if (!given) continue;
       if (const auto problem = wrong_choice(option, *given)) throw UsageError(*problem);
     }

@@ -80,6 +80,12 @@ Value text_or(std::string name, const std::string& otherwise, Completes complete
       .otherwise_is(otherwise);
 }
 
+Value output(std::string name) {
+  Value value = text(std::move(name), Completes::file);
+  value.is_path = true;
+  return value;
+}
+
 Value list(std::string name, Completes completes) {
   Value value = of_type(
       std::move(name),

@@ -35,6 +35,7 @@ struct Value {
   bool repeats = false;      ///< the option may be given several times
   bool is_once = false;      ///< twice is an error; of other options, the last one counts
   bool is_optional = false;  ///< the option may stand alone
+  bool is_path = false;      ///< to write to, which must not be empty
 
   /// The same, with a default that is in no variable: "all".
   Value otherwise_is(std::string text) &&;
@@ -66,6 +67,8 @@ Value text(std::string name, Completes completes = Completes::nothing);
 /// Any text; `otherwise` if it is not given.
 Value text_or(std::string name, const std::string& otherwise,
               Completes completes = Completes::nothing);
+/// A file or folder to write.
+Value output(std::string name);
 /// An option that may be repeated.
 Value list(std::string name, Completes completes = Completes::nothing);
 /// A whole number.

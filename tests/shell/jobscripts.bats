@@ -133,6 +133,8 @@ esac' >"$program"
   run -28 script --site-file "$BATS_TEST_TMPDIR/bad.toml" --job ddp
   [[ $output == *"bad.toml:1: description"* ]]
   run -42 script --site cc --job ddp -o "$BATS_TEST_TMPDIR/absent/x.sh"
+  run -2 script --site cc --job ddp -o ""
+  [[ $output == *"--output is ''; expected a path"* ]]
 }
 
 @test "options and --set reach the script" {

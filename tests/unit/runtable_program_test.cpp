@@ -116,6 +116,18 @@ TEST(RuntableProgram, WhatIsNoRegularFileIsNamed) {
   }
 }
 
+TEST(RuntableProgram, AnEmptyOutputIsWrongUse) {
+  const TemporaryFolder folder;
+  for (const std::string verb :
+       {"export --to csv", "export --to mlflow", "plot runtime", "report"}) {
+    const Result result = runtable(folder.path().string(), verb + " -o '' '" + kGolden + "/runs'");
+    EXPECT_EQ(result.exit_code, 2) << verb;
+    EXPECT_THAT(result.out, IsEmpty()) << verb;
+    EXPECT_THAT(result.err, HasSubstr("--output is ''; expected a path")) << verb;
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << verb;
+  }
+}
+
 TEST(RuntableProgram, HelpAndVersionGoToStdout) {
   const Result help = runtable(kGolden, "--help");
   EXPECT_EQ(help.exit_code, 0);

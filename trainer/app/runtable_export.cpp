@@ -56,7 +56,7 @@ options::Command export_command() {
   command.groups = {
       {"Options",
        {{"to", options::choice(names_of_formats()), "format to write"},
-        {"output,o", options::text("PATH", options::Completes::file),
+        {"output,o", options::output("PATH"),
          "file for csv, else a folder; without it, csv goes to standard output, the others to "
          "mlruns, wandb and hparams"},
         {"name", options::text_or("NAME", "hpcboot"), "MLflow's experiment, W&B's project"}}}};

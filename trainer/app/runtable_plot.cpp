@@ -55,7 +55,7 @@ options::Command plot_command() {
   command.operands = {{"kind", options::choice(names_of_kinds()), 1},
                       {"dir", options::list("DIR", options::Completes::folder), -1}};
   std::vector<options::Option> chosen{
-      {"output,o", options::text("FILE", options::Completes::file),
+      {"output,o", options::output("FILE"),
        "picture to write, .svg or .png; without it, the plot is drawn in the terminal"}};
   command.groups = {{"Options", chosen}};
   std::string kinds;

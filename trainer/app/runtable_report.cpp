@@ -25,7 +25,7 @@ options::Command report_command() {
       "and warnings. It is one file, and requests nothing from the network."};
   command.operands = {{"dir", options::list("DIR", options::Completes::folder), -1}};
   command.groups = {{"Options",
-                     {{"output,o", options::text("FILE", options::Completes::file),
+                     {{"output,o", options::output("FILE"),
                        "page to write; without it, the page goes to standard output"},
                       {"reference", options::flag(),
                        "add published runtimes of ResNet50 on V100 and RTX6000 GPUs"},
