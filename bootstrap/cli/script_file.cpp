@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <istream>
 
+#include "core/regular_file.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::tool {
@@ -15,31 +17,51 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& file) {
-  throw Error(ErrorCode::unwritable_output, "the script cannot be written to " + file,
+// @param reason an errno
+[[noreturn]] void fail(const std::string& file, int reason) {
+  throw Error(ErrorCode::unwritable_output,
+              "the script cannot be written to " + file + ": " + std::strerror(reason),
               "a file in a writable folder with room for it", "correct --output");
 }
 
-void require_own_script(const std::string& file) {
-  constexpr std::size_t kHead = 8192;
-  std::string head(kHead, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(head.data(), kHead);
-  head.resize(static_cast<std::size_t>(stream.gcount()));
-  if (head.empty() || head.find("# Written by `hpcboot ") != std::string::npos) return;
-  throw Error(ErrorCode::unwritable_output, file + " is there, and hpcboot has not written it",
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::unwritable_output, what,
               "a new file, or a script that `hpcboot script` has written",
               "name another file, or remove this one");
 }
 
-bool write_all(int fd, std::string_view text) {
+// At the start of a line: a program of the user may quote it.
+bool has_own_mark(std::istream& text) {
+  constexpr std::size_t kHead = 8192;
+  std::string head(kHead, '\0');
+  text.read(head.data(), kHead);
+  head.resize(static_cast<std::size_t>(text.gcount()));
+  return ("\n" + head).find("\n# Written by `hpcboot ") != std::string::npos;
+}
+
+void require_own_script(const std::string& file) {
+  RegularFileStream stream(file);
+  if (stream.error() != 0)
+    refuse(file + " is there, and cannot be read: " + std::strerror(stream.error()));
+  if (stream.size() > 0 && !has_own_mark(stream))
+    refuse(file + " is there, and hpcboot has not written it");
+}
+
+// @return 0, or an errno
+int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = write(fd, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
+    if (count <= 0) return errno;
     text.remove_prefix(static_cast<std::size_t>(count));
   }
-  return true;
+  return 0;
+}
+
+// @return 0, or an errno
+int write_and_close(int fd, std::string_view text) {
+  const int reason = write_all(fd, text);
+  return close(fd) != 0 && reason == 0 ? errno : reason;
 }
 
 }  // namespace
@@ -49,14 +71,15 @@ void write_script(const std::string& file, const std::string& script) {
   const fs::file_status before = fs::status(file, none);
   // A device or a FIFO keeps its mode: it must not change, although root could change it.
   if (fs::exists(before) && !fs::is_regular_file(before)) {
-    std::ofstream stream(file, std::ios::binary);
-    stream << script;
-    stream.close();
-    if (!stream) fail(file);
+    const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    if (const int reason = fd < 0 ? errno : write_and_close(fd, script)) fail(file, reason);
     return;
   }
   const bool replaces = fs::exists(before);
   if (replaces) require_own_script(file);
+  // The rename would replace the link.
+  if (!replaces && fs::is_symlink(fs::symlink_status(file, none)))
+    refuse(file + " is a link to a file that is missing or cannot be seen");
   const mode_t mask = umask(0);
   umask(mask);
   const mode_t mode = replaces ? static_cast<mode_t>(before.permissions()) : 0666U & ~mask;
@@ -64,12 +87,14 @@ void write_script(const std::string& file, const std::string& script) {
   const std::string target = replaces ? fs::canonical(file, none).string() : file;
   std::string part = target + ".XXXXXX";
   const int fd = mkostemp(part.data(), O_CLOEXEC);
-  if (fd < 0) fail(file);
-  bool is_written = write_all(fd, script) && fchmod(fd, mode | (0111U & ~mask)) == 0;
-  is_written = close(fd) == 0 && is_written;
-  if (is_written && rename(part.c_str(), target.c_str()) == 0) return;
+  if (fd < 0) fail(file, errno);
+  int reason = fchmod(fd, mode | (0111U & ~mask)) == 0 ? 0 : errno;
+  const int unwritten = write_and_close(fd, script);
+  if (reason == 0) reason = unwritten;
+  if (reason == 0 && rename(part.c_str(), target.c_str()) != 0) reason = errno;
+  if (reason == 0) return;
   unlink(part.c_str());
-  fail(file);
+  fail(file, reason);
 }
 
 }  // namespace hpcboot::tool

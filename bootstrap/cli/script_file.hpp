@@ -5,7 +5,7 @@
 namespace hpcboot::tool {
 
 // Writes a script that may be executed, as far as the umask allows; all of it or nothing. It
-// replaces a script of hpcboot's own only; a device or a FIFO is written to.
+// replaces an empty file or a script of hpcboot's own only; a device or a FIFO is written to.
 // @throws Error{unwritable_output}
 void write_script(const std::string& file, const std::string& script);
 

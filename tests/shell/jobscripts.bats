@@ -380,9 +380,35 @@ END
   [ -L link.sh ]
   [ "$(stat -c %a job.sh)" = "$(printf '%o' $((0700 | 0111 & ~$(umask))))" ]
   cp job.sh before
-  (ulimit -f 1; trap '' XFSZ; run -42 script --site cc --job array -o job.sh)
+  (ulimit -f 1; trap '' XFSZ; run -42 script --site cc --job array -o job.sh; [[ $output == *"job.sh: File too large"* ]])
   cmp before job.sh
   [ "$(echo job.sh*)" = job.sh ]
+  # The mark, quoted.
+  echo 'print("# Written by `hpcboot script`")' >quotes.py
+  run -42 script --site cc --job ddp -o quotes.py
+  [[ $output == *"quotes.py is there, and hpcboot has not written it"* ]]
+  grep -q print quotes.py
+  ln -s absent dangling.sh
+  run -42 script --site cc --job ddp -o dangling.sh
+  [[ $output == *"dangling.sh is a link to a file that is missing"* ]]
+  [ -L dangling.sh ]
+  : >empty.sh
+  script --site cc --job ddp -o empty.sh
+  [ -s empty.sh ]
+  run -42 script --site cc --job ddp -o absent/x.sh
+  [[ $output == *"absent/x.sh: No such file or directory"* ]]
+}
+
+@test "-o leaves a file that it cannot read" {
+  cd "$BATS_TEST_TMPDIR" || return
+  local unprivileged=()
+  [ "$(id -u)" -ne 0 ] || unprivileged=(setpriv --bounding-set=-all)
+  echo 'my program' >secret.sh
+  chmod 200 secret.sh
+  run -42 "${unprivileged[@]}" "$HPCBOOT" script --site cc --job ddp -o secret.sh
+  [[ $output == *"secret.sh is there, and cannot be read: Permission denied"* ]]
+  chmod 600 secret.sh
+  [ "$(cat secret.sh)" = 'my program' ]
 }
 
 # made OPTION…: the script that `run --submit` would submit.
