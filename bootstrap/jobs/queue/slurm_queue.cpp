@@ -213,8 +213,10 @@ class SlurmQueue : public Queue {
     const std::size_t begin = line.find(" " + key + "=");
     if (begin == std::string::npos) return "";
     std::string text = line.substr(begin + key.size() + 2);
-    for (const char* next : {" Power=", " StdIn=", " StdOut=", " MailUser=", " TresPerNode=",
-                             " NtasksPer", " Switches=", " CpusPerTres="})
+    for (const char* next :
+         {" Power=", " StdIn=", " StdOut=", " MailUser=", " TresPer",
+          " TresBind=", " TresFreq=", " NtasksPer", " Switches=", " CpusPerTres=", " MemPerTres=",
+          " Container=", " SELinuxContext=", " ResvPorts="})
       text.erase(std::min(text.find(next), text.size()));
     text.erase(text.find_last_not_of(' ') + 1);
     // Waiting tasks have no file yet.

@@ -100,6 +100,24 @@ TEST(SlurmQueue, DescribesOneJob) {
   EXPECT_EQ(time_of(job->end), 1795472169);
 }
 
+// Newer versions of Slurm print no Power=, and StdErr= may be empty.
+TEST(SlurmQueue, EndsAPathAtTheNextField) {
+  for (const char* next :
+       {"", "TresPerTask=cpu=1", "TresPerJob=gres/gpu:1", "TresBind=gres/gpu:none",
+        "TresFreq=gpu:low", "MemPerTres=gpu:1", "Container=/x/bundle", "SELinuxContext=u:r:t",
+        "ResvPorts=12000", "MailUser=me MailType=END"}) {
+    Answers answers = slurm_here();
+    say_job(answers, "8",
+            "JobId=8 JobName=a UserId=me(1) JobState=COMPLETED ExitCode=0:0 StdErr= "
+            "StdIn=/dev/null StdOut=/x/my out.txt " +
+                std::string(next) + "\n",
+            "a\n", "8\n");
+    const auto job = slurm_queue(Env(), answers.run())->job("8");
+    ASSERT_TRUE(job);
+    EXPECT_THAT(job->output, ElementsAre("/x/my out.txt")) << next;
+  }
+}
+
 TEST(SlurmQueue, TakesNoNameForAField) {
   for (const std::string name :
        {"x UserId=a JobState=COMPLETED ExitCode=0:0 StdOut=/etc/hostname Power=", "a\nb",
