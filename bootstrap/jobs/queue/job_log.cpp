@@ -10,7 +10,24 @@ namespace hpcboot::queue {
 namespace {
 
 constexpr std::size_t kPart = std::size_t{64} << 10U;
-constexpr std::size_t kTail = std::size_t{1} << 20U;
+
+// Where the last lines begin: read backwards, a part at a time.
+off_t start_of_last(std::size_t lines, int descriptor, off_t size) {
+  if (lines == 0) return size;
+  std::string part(kPart, '\0');
+  // A newline at the very end belongs to the last line.
+  for (off_t end = size - 1; end > 0;) {
+    const off_t begin = std::max(end - static_cast<off_t>(kPart), off_t{0});
+    const ssize_t got =
+        ::pread(descriptor, part.data(), static_cast<std::size_t>(end - begin), begin);
+    if (got <= 0) return end;  // it has become shorter
+    for (auto i = static_cast<std::size_t>(got); i > 0; --i) {
+      if (part[i - 1] == '\n' && --lines == 0) return begin + static_cast<off_t>(i);
+    }
+    end = begin;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -53,18 +70,7 @@ void JobLog::skip_to_last(std::size_t lines) {
   for (const File& file : files_) {
     const off_t size = file.descriptor < 0 ? 0 : ::lseek(file.descriptor, 0, SEEK_END);
     if (size <= 0) continue;
-    std::string tail(std::min<std::size_t>(kTail, static_cast<std::size_t>(size)), '\0');
-    const off_t begin = size - static_cast<off_t>(tail.size());
-    const ssize_t got = ::pread(file.descriptor, tail.data(), tail.size(), begin);
-    tail.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    // A newline at the very end belongs to the last line.
-    std::size_t at = tail.empty() ? 0 : tail.size() - 1;
-    for (std::size_t left = lines; left > 0 && at > 0; --left) {
-      const std::size_t line_end = tail.rfind('\n', at - 1);
-      at = line_end == std::string::npos ? 0 : line_end;
-    }
-    const std::size_t from = lines == 0 ? tail.size() : at == 0 ? 0 : at + 1;
-    ::lseek(file.descriptor, begin + static_cast<off_t>(from), SEEK_SET);
+    ::lseek(file.descriptor, start_of_last(lines, file.descriptor, size), SEEK_SET);
   }
 }
 

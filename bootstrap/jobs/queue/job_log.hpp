@@ -22,7 +22,7 @@ class JobLog {
   /// New output, at most 64 KiB; empty: nothing new.
   std::string read();
 
-  /// Skips to the last lines of each file, within its last mebibyte.
+  /// Skips to the last lines of each file.
   void skip_to_last(std::size_t lines);
 
   /// Whether any of the files exists.

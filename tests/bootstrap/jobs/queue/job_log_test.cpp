@@ -74,6 +74,11 @@ TEST(JobLog, SkipsToTheLastLines) {
   EXPECT_EQ(last("\n", 1), "\n");
   EXPECT_EQ(last("", 1), "");
   EXPECT_EQ(last(std::string(3U << 20U, 'x') + "\nend\n", 1), "end\n");
+  // However far back: a line of 3 MiB, and one whose newline ends a part of the search.
+  EXPECT_EQ(last("first\n" + std::string(3U << 20U, 'x') + "\nend\n", 2).substr(0, 4), "xxxx");
+  EXPECT_EQ(last("first\nsecond\n" + std::string(3U << 20U, 'x') + "\n", 2).substr(0, 8),
+            "second\nx");
+  EXPECT_EQ(last("0\n1\n" + std::string(65535, 'x') + "\n", 2).substr(0, 4), "1\nxx");
 }
 
 TEST(JobLog, ReadsNoDeviceAndNoFifo) {
