@@ -250,6 +250,8 @@ int run_verb(const Call& call) {
   if (values.count("program") != 0)
     throw UsageError("unexpected '" + values["program"].as<std::vector<std::string>>().front() +
                      "' before --");
+  if (text_of(values, "output-dir") == "")
+    throw UsageError("--output-dir is ''; expected the name of a folder");
   if (values.count("study") != 0) {
     return run_study(
         call, option_list(values, run_options(), {"study", "repeat", "ranks", "output-dir"}));

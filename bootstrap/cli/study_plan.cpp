@@ -6,7 +6,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
-#include <regex>
+#include <string_view>
 
 #include "core/median.hpp"
 #include "rank_counts.hpp"
@@ -17,15 +17,32 @@ namespace {
 using options::UsageError;
 
 // "{ranks}", "{6000*ranks}"
-const std::regex& placeholder() {
-  static const std::regex form(R"(\{(?:(\d+)\*)?ranks\})");
-  return form;
+struct Placeholder {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string factor;  // empty in "{ranks}"
+};
+
+std::optional<Placeholder> next_placeholder(const std::string& word, std::size_t from) {
+  constexpr std::string_view kEnd = "ranks}";
+  for (auto begin = word.find('{', from); begin != std::string::npos;
+       begin = word.find('{', begin + 1)) {
+    std::size_t at = begin + 1;
+    const std::size_t digits = word.find_first_not_of("0123456789", at);
+    std::string factor;
+    if (digits != std::string::npos && digits > at && word[digits] == '*') {
+      factor = word.substr(at, digits - at);
+      at = digits + 1;
+    }
+    if (word.compare(at, kEnd.size(), kEnd) == 0)
+      return Placeholder{begin, at + kEnd.size(), std::move(factor)};
+  }
+  return std::nullopt;
 }
 
 bool has_placeholder(const std::vector<std::string>& program) {
-  return std::any_of(program.begin(), program.end(), [](const std::string& word) {
-    return std::regex_search(word, placeholder());
-  });
+  return std::any_of(program.begin(), program.end(),
+                     [](const std::string& word) { return next_placeholder(word, 0).has_value(); });
 }
 
 std::string product(const std::string& factor, int ranks) {
@@ -68,12 +85,12 @@ std::vector<std::string> scaled_program(const std::vector<std::string>& program,
   std::vector<std::string> scaled;
   for (const std::string& word : program) {
     std::string text;
-    std::string rest = word;
-    for (std::smatch match; std::regex_search(rest, match, placeholder());) {
-      text += match.prefix().str() + product(match[1].str(), ranks);
-      rest = match.suffix().str();
+    std::size_t done = 0;
+    while (const auto found = next_placeholder(word, done)) {
+      text += word.substr(done, found->begin - done) + product(found->factor, ranks);
+      done = found->end;
     }
-    scaled.push_back(text + rest);
+    scaled.push_back(text + word.substr(done));
   }
   return scaled;
 }

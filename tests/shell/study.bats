@@ -41,6 +41,19 @@ study() { timeout 120 "$HPCBOOT" run --launcher local --oversubscribe --no-prefi
   grep -qE '^ +2 +0 +2 +- ' <<<"$stderr"
 }
 
+@test "a program that exits with 2 is no usage error of the study" {
+  run --separate-stderr -2 study --study strong --ranks 1,2 --repeat 2 -- bash -c 'echo ran; exit 2'
+  [ "$(grep -cx ran <<<"$output")" -ge 4 ]
+  [ "$(grep -c '^study: ' <<<"$stderr")" -eq 4 ]
+  grep -qE '^ +2 +0 +2 +- ' <<<"$stderr"
+}
+
+@test "products are computed before the first run" {
+  run -2 study --study strong --ranks 1,2 -- touch ran '{9223372036854775807*ranks}'
+  [[ $output == *"{9223372036854775807*ranks} is too large"* ]]
+  [ ! -e ran ]
+}
+
 @test "a signal ends the run that is under way, and the study" {
   "$HPCBOOT" run --launcher local --study strong --ranks 1,2 -- bash -c 'echo started >>began; sleep 60' 2>said &
   await test -s began
@@ -53,21 +66,32 @@ study() { timeout 120 "$HPCBOOT" run --launcher local --oversubscribe --no-prefi
   [ "$(grep -c '^study: ' said)" -eq 1 ]
 }
 
-@test "SIGUSR1 reaches the ranks, and nohup stays in force" {
-  # shellcheck disable=SC2016 # for the rank's shell
-  "$HPCBOOT" run --launcher local --no-prefix --study strong --ranks 1 --repeat 1 -- \
-    bash -c 'trap "echo warned; exit 0" USR1; echo started >>began; while :; do sleep 0.05; done' >out 2>said &
-  await test -s began
-  kill -USR1 $!
-  wait $!
-  grep -q warned out
-  rm began
+@test "SIGUSR1 and SIGXCPU reach the ranks, and nohup stays in force" {
+  for signal in USR1 XCPU; do
+    # shellcheck disable=SC2016 # for the rank's shell
+    "$HPCBOOT" run --launcher local --no-prefix --study strong --ranks 1,2 --oversubscribe --repeat 1 -- \
+      bash -c '[ "$WORLD_SIZE" = 1 ] || exit 0; trap "echo warned; exit 0" '$signal'; echo started >>began; while :; do sleep 0.05; done' >out 2>said &
+    await test -s began
+    kill -$signal $!
+    wait $!
+    grep -q warned out
+    [ "$(grep -c '^study: ' said)" -eq 2 ]
+    rm began
+  done
   (trap '' HUP; exec "$HPCBOOT" run --launcher local --no-prefix --study strong --ranks 1 --repeat 1 -- \
     bash -c 'echo started >>began; sleep 1; echo ended' >out 2>said) &
   await test -s began
   kill -HUP $!
   wait $!
   grep -q ended out
+}
+
+@test "a study that is killed does not leave its run behind" {
+  "$HPCBOOT" run --launcher local --study strong --ranks 1 -- \
+    bash -c 'trap "echo ended >ended; exit 0" TERM; echo started >>began; while :; do sleep 0.05; done' &
+  await test -s began
+  kill -KILL $!
+  await test -s ended
 }
 
 @test "each run has a folder of its own for its output, and options may look like others" {
@@ -102,6 +126,9 @@ study() { timeout 120 "$HPCBOOT" run --launcher local --oversubscribe --no-prefi
   run -2 study --ranks 0 -- true
   run -2 study --ranks x -- true
   run -2 study --study sideways --ranks 1 -- true
+  run -2 study --study strong --ranks 1 --output-dir '' -- true
+  [[ $output == *"--output-dir is ''"* ]]
+  run -2 study --ranks 1 --output-dir '' -- true
   run -2 study --study strong --ranks 1,x -- true
   run -2 study --study strong --ranks 1 --repeat 0 -- true
   run -2 study --repeat 2 -- true

@@ -24,6 +24,10 @@ TEST(RankCounts, AreOneOrSeveralNumbers) {
 TEST(StudyPlan, PlaceholdersAreReplacedByProducts) {
   EXPECT_EQ(scaled_program({"p", "{ranks}", "-n={1000*ranks},{ranks}", "{rank}", "{x*ranks}"}, 4),
             (Words{"p", "4", "-n=4000,4", "{rank}", "{x*ranks}"}));
+  EXPECT_EQ(scaled_program({"{{ranks}}", "{2*{3*ranks}", "{1ranks}", "{*ranks}", "{ranks"}, 2),
+            (Words{"{2}", "{2*6", "{1ranks}", "{*ranks}", "{ranks"}));
+  const std::string digits = "{" + std::string(120'000, '1');
+  EXPECT_EQ(scaled_program({digits, digits + "}{ranks}"}, 2), (Words{digits, digits + "}2"}));
   EXPECT_THROW(scaled_program({"{9223372036854775807*ranks}"}, 2), options::UsageError);
   EXPECT_THROW(scaled_program({"{99999999999999999999*ranks}"}, 1), options::UsageError);
 }
