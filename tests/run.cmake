@@ -17,6 +17,7 @@ hpcboot_add_test(NAME run_children_test
     bootstrap/jobs/run/ranks/rank_stacks_test.cpp
     bootstrap/jobs/run/ranks/silence_test.cpp
     bootstrap/jobs/run/ranks/stop_requests_test.cpp
+    bootstrap/process/command_test.cpp
   LIBRARIES hpcboot_run hpcboot_store LABELS unit)
 target_include_directories(run_children_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 

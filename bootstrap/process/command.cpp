@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -103,21 +104,34 @@ class PassedSignals {
 
 enum class Reading { complete, late, stopped };
 
-// Reads until the other end is closed, or `most` bytes are read.
-Reading read_until(int output, std::optional<Clock::time_point> end, std::size_t most,
+// It stays a zombie, whose process id is not reused yet.
+bool has_ended(pid_t child) {
+  siginfo_t ended{};
+  return waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT | WNOHANG) != 0 ||
+         ended.si_pid != 0;
+}
+
+// Reads until the other end is closed, `most` bytes are read, or nothing is left of what the
+// program has written before its end: a process that it leaves behind may hold the other end.
+Reading read_until(pid_t child, int output, std::optional<Clock::time_point> end, std::size_t most,
                    PassedSignals& signals, std::string& text) {
+  constexpr std::chrono::milliseconds kBetweenLooks{200};
+  constexpr std::chrono::seconds kAfterEnd{1};  // such a process may write all the time
+  std::optional<Clock::time_point> last;
   std::array<char, 4096> buffer{};
   while (text.size() < most) {
     std::array<pollfd, 2> ready{{{output, POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
-    int left = -1;
-    if (end) {
-      const auto time = std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now());
-      if (time.count() <= 0) return Reading::late;
-      left = static_cast<int>(time.count());
+    const auto now = Clock::now();
+    if (!last && has_ended(child)) last = now + kAfterEnd;
+    if (last && now >= *last) break;
+    auto left = last ? std::chrono::milliseconds(0) : kBetweenLooks;
+    if (end && !last) {
+      left = std::min(left, std::chrono::ceil<std::chrono::milliseconds>(*end - now));
+      if (left.count() <= 0) return Reading::late;
     }
-    const int count = poll(ready.data(), ready.size(), left);
+    const int count = poll(ready.data(), ready.size(), static_cast<int>(left.count()));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) break;
+    if (count < 0 || (count == 0 && last)) break;
     if (!signals.pass()) return Reading::stopped;
     if (ready[0].revents == 0) continue;
     const ssize_t size = read(output, buffer.data(), buffer.size());
@@ -128,12 +142,9 @@ Reading read_until(int output, std::optional<Clock::time_point> end, std::size_t
   return Reading::complete;
 }
 
-// Waits for a program that has closed its output, which is about to end. It stays a zombie, whose
-// process id is not reused yet.
+// Waits for a program that has closed its output, which is about to end.
 Reading wait_until(pid_t child, std::optional<Clock::time_point> end, PassedSignals& signals) {
-  siginfo_t ended{};
-  while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
-         ended.si_pid == 0) {
+  while (!has_ended(child)) {
     if (end && Clock::now() >= *end) return Reading::late;
     if (!signals.pass()) return Reading::stopped;
     usleep(1000);
@@ -165,7 +176,7 @@ CommandResult run_command(const std::vector<std::string>& words, const CommandOp
     std::optional<Clock::time_point> end;
     if (options.limit) end = Clock::now() + *options.limit;
     PassedSignals signals(options.passes_signals, child);
-    Reading reading = read_until(ends[0], end, options.most_bytes, signals, result.output);
+    Reading reading = read_until(child, ends[0], end, options.most_bytes, signals, result.output);
     if (reading == Reading::complete && result.output.size() < options.most_bytes)
       reading = wait_until(child, end, signals);
     result.is_late = reading == Reading::late;

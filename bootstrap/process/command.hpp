@@ -30,7 +30,8 @@ struct CommandResult {
 // Why a command failed or was late, with its output; without a trailing newline.
 std::string failure_of(const CommandResult& result);
 
-// Runs a program in its own process group, so that its children are killed with it.
+// Runs a program in its own process group, so that its children are killed with it. It is over when
+// the program has ended, even if one of them still has its output open.
 CommandResult run_command(const std::vector<std::string>& words,
                           const CommandOptions& options = {});
 
