@@ -18,11 +18,18 @@ namespace hpcboot {
 namespace {
 
 bool is_name(std::string_view text) {
-  if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
-  // Wider than POSIX names: bash exports functions as BASH_FUNC_name%% or BASH_FUNC_name().
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '%' || c == '(' || c == ')';
+  constexpr std::string_view kNever = "-/:0123456789";
+  if (text.empty() || kNever.find(text.front()) != std::string_view::npos) return false;
+  // The last line of a key in base64, which may end with =, is no name.
+  if (text.find('/') != std::string_view::npos &&
+      text.find_first_of("_-:.") == std::string_view::npos)
+    return false;
+  // Wider than POSIX names: bash exports functions as BASH_FUNC_name%% or BASH_FUNC_name(), npm its
+  // settings as npm_config_//host/:name.
+  constexpr std::string_view kOther = "_.%()-/:";
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           kOther.find(c) != std::string_view::npos;
   });
 }
 

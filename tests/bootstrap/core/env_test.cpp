@@ -66,6 +66,19 @@ TEST(Env, AFileThatContradictsItselfIsAnError) {
   }
 }
 
+TEST(Env, UnusualNamesAreNoPartOfAnotherValue) {
+  for (const char* name :
+       {"npm-config", "a.b", "npm_config_//registry.example.org/:_auth", "x:y"}) {
+    const Env env = Env::parse("RANK=3\n" + std::string(name) + "=1\nSIZE=4\n");
+    EXPECT_EQ(env.integer("RANK"), 3) << name;
+    EXPECT_EQ(env.text(name), "1");
+    EXPECT_EQ(Env::parse(env.dump()).text(name), "1");
+  }
+  // Lines of a value.
+  for (const std::string line : {"--option=1", "/path=1", ":x=1", "MIIB/abc=", "a b=1", "abc+/d=="})
+    EXPECT_EQ(Env::parse("A=x\n" + line + "\nB=2\n").text("A"), "x\n" + line);
+}
+
 TEST(Env, ADumpIsReadBack) {
   const std::map<std::string, std::string> tables[] = {
       {},
