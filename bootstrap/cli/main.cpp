@@ -9,6 +9,7 @@
 #include "hpcboot/version.hpp"
 #include "options/help.hpp"
 #include "options/wrong_value.hpp"
+#include "process/signal_set.hpp"
 #include "text/style.hpp"
 #include "verbs.hpp"
 
@@ -100,6 +101,7 @@ int exit_code_of_run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  hpcboot::block_size_signal();
   const int code = exit_code_of_run(argc, argv);
   // As all verbs, with a wrong command line it prints only the error.
   if (code == 0 || code == kWrongUsage) return code;

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "process/signal_set.hpp"
+
 namespace hpcboot {
 
 int become(const std::map<std::string, std::string>& variables,
@@ -17,6 +19,7 @@ int become(const std::map<std::string, std::string>& variables,
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  restore_size_signal();
   execvpe(program, arguments.data(), environment.data());
   return errno;
 }

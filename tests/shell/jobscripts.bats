@@ -380,7 +380,7 @@ END
   [ -L link.sh ]
   [ "$(stat -c %a job.sh)" = "$(printf '%o' $((0700 | 0111 & ~$(umask))))" ]
   cp job.sh before
-  (ulimit -f 1; trap '' XFSZ; run -42 script --site cc --job array -o job.sh; [[ $output == *"job.sh: File too large"* ]])
+  (ulimit -f 1; run -42 script --site cc --job array -o job.sh; [[ $output == *"job.sh: File too large"* ]])
   cmp before job.sh
   [ "$(echo job.sh*)" = job.sh ]
   # The mark, quoted.

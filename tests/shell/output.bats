@@ -76,6 +76,24 @@ fails() {
   done
 }
 
+# limited COMMAND…: no file may be larger than 1 KiB.
+limited() { (ulimit -c 0 -f 1 && exec "$@"); }
+
+@test "hpcboot: at the limit of the size of files a write fails, and only programs are ended" {
+  "$BIN/hpcboot" run --help >/dev/null 2>&1 || skip "this build has no hpcboot run"
+  # shellcheck disable=SC2016 # for the shell
+  run -1 limited bash -c '"$0" run --help >help' "$BIN/hpcboot"
+  [ "$output" = "hpcboot: standard output cannot be written" ]
+  run -0 limited "$BIN/hpcboot" run --launcher local --no-prefix --output-dir out -- printf %05000d 0
+  [[ $output == *"rank_0000.out is incomplete: File too large"* ]]
+  local words
+  for words in "exec" "run --launcher local" "run --launcher local --study strong --ranks 1 --repeat 1"; do
+    # shellcheck disable=SC2086
+    run -153 limited "$BIN/hpcboot" $words -- bash -c 'printf %05000d 0 >big'
+    echo "$words: $output"
+  done
+}
+
 @test "runtable: every format" {
   [ -x "$BIN/runtable" ] || skip "$BIN/runtable is not built"
   for words in --help --version "--format table" "--format csv" "--format md" "--format json" "--format html"; do

@@ -11,6 +11,12 @@
 #include "process/signal_set.hpp"
 
 namespace hpcboot::run {
+namespace {
+
+// Writes that fail report it by themselves.
+constexpr int kOfWrites[] = {SIGPIPE, SIGXFSZ};
+
+}  // namespace
 
 void PollSet::add(int fd, short events) {
   if (fd < 0) return;
@@ -39,7 +45,7 @@ BlockedSignals::BlockedSignals(std::initializer_list<int> numbers) {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &child_before_);
-  sigaddset(&set, SIGPIPE);
+  for (const int number : kOfWrites) sigaddset(&set, number);
   pthread_sigmask(SIG_BLOCK, &set, &before_);
 }
 
@@ -47,11 +53,12 @@ BlockedSignals::~BlockedSignals() {
   // A signal that arrived too late to be read must not end the program now.
   while (next()) {
   }
-  sigset_t pipe;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
+  sigset_t of_writes;
+  sigemptyset(&of_writes);
+  for (const int number : kOfWrites) sigaddset(&of_writes, number);
   const timespec none{};
-  sigtimedwait(&pipe, nullptr, &none);
+  while (sigtimedwait(&of_writes, nullptr, &none) > 0) {
+  }
   sigaction(SIGCHLD, &child_before_, nullptr);
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   close(fd_);

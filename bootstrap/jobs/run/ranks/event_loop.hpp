@@ -27,7 +27,7 @@ class PollSet {
 
 // Blocks signals of this thread during its lifetime so that they can be read; signals that were
 // ignored before stay ignored, as under nohup. SIGCHLD is never left ignored, and a write to a
-// closed pipe is only an error.
+// closed pipe, or beyond the limit of the size of files, is only an error.
 class BlockedSignals {
  public:
   explicit BlockedSignals(std::initializer_list<int> numbers);

@@ -40,6 +40,7 @@ TEST(BlockedSignals, AreReadWhileItLives) {
     const BlockedSignals signals({SIGUSR1, SIGUSR2});
     EXPECT_TRUE(is_blocked(SIGUSR1));
     EXPECT_TRUE(is_blocked(SIGPIPE));
+    EXPECT_TRUE(is_blocked(SIGXFSZ));
     EXPECT_FALSE(is_blocked(SIGTERM));
     EXPECT_EQ(signals.next(), std::nullopt);
     raise(SIGUSR2);
@@ -48,9 +49,11 @@ TEST(BlockedSignals, AreReadWhileItLives) {
     // A signal that arrives too late ends no process.
     raise(SIGUSR1);
     raise(SIGPIPE);
+    raise(SIGXFSZ);
   }
   EXPECT_FALSE(is_blocked(SIGUSR1));
   EXPECT_FALSE(is_blocked(SIGPIPE));
+  EXPECT_FALSE(is_blocked(SIGXFSZ));
 }
 
 TEST(BlockedSignals, ThatWereIgnoredStaySo) {
