@@ -58,7 +58,7 @@ std::vector<options::Group> run_options() {
          "working folder of the ranks"},
         {"stage", text("PATH", Completes::file).once(),
          "copy PATH to each host's own disk first; {staged} in ARGUMENTs stands for the copy"},
-        {"output-dir", text("DIR", Completes::folder),
+        {"output-dir", options::output("DIR", Completes::folder),
          "also write the output of each rank to DIR/rank_NNNN.out and .err"},
         {"no-prefix", flag(), "omit [rank host] before each line on a terminal"}}},
       {"Walltime and hangs",
@@ -250,8 +250,6 @@ int run_verb(const Call& call) {
   if (values.count("program") != 0)
     throw UsageError("unexpected '" + values["program"].as<std::vector<std::string>>().front() +
                      "' before --");
-  if (text_of(values, "output-dir") == "")
-    throw UsageError("--output-dir is ''; expected the name of a folder");
   if (values.count("study") != 0) {
     return run_study(
         call, option_list(values, run_options(), {"study", "repeat", "ranks", "output-dir"}));

@@ -80,8 +80,8 @@ Value text_or(std::string name, const std::string& otherwise, Completes complete
       .otherwise_is(otherwise);
 }
 
-Value output(std::string name) {
-  Value value = text(std::move(name), Completes::file);
+Value output(std::string name, Completes completes) {
+  Value value = text(std::move(name), completes);
   value.is_path = true;
   return value;
 }

@@ -68,7 +68,7 @@ Value text(std::string name, Completes completes = Completes::nothing);
 Value text_or(std::string name, const std::string& otherwise,
               Completes completes = Completes::nothing);
 /// A file or folder to write.
-Value output(std::string name);
+Value output(std::string name, Completes completes = Completes::file);
 /// An option that may be repeated.
 Value list(std::string name, Completes completes = Completes::nothing);
 /// A whole number.
