@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/write_all.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::tool {
@@ -17,16 +18,6 @@ namespace {
 [[noreturn]] void fail_unwritable(const std::string& what, const std::string& remedy) {
   throw Error(ErrorCode::unwritable_output, what,
               "a folder that only this user may enter (mode 0700), shared by all ranks", remedy);
-}
-
-bool write_all(int file, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(file, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 }  // namespace

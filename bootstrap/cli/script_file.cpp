@@ -10,6 +10,7 @@
 #include <istream>
 
 #include "core/regular_file.hpp"
+#include "core/write_all.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::tool {
@@ -41,26 +42,14 @@ bool has_own_mark(std::istream& text) {
 
 void require_own_script(const std::string& file) {
   RegularFileStream stream(file);
-  if (stream.error() != 0)
-    refuse(file + " is there, and cannot be read: " + std::strerror(stream.error()));
+  if (stream.error() != 0) refuse(file + " is there, and cannot be read: " + stream.reason());
   if (stream.size() > 0 && !has_own_mark(stream))
     refuse(file + " is there, and hpcboot has not written it");
 }
 
 // @return 0, or an errno
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return 0;
-}
-
-// @return 0, or an errno
 int write_and_close(int fd, std::string_view text) {
-  const int reason = write_all(fd, text);
+  const int reason = write_all(fd, text) ? 0 : errno;
   return close(fd) != 0 && reason == 0 ? errno : reason;
 }
 

@@ -27,13 +27,13 @@ bool is_end_of_best_epoch(const TrainingState& state) {
   return state.best && state.best->epoch == state.epoch - 1 && state.progress.images_seen == 0;
 }
 
-void make_best(const Checkpoint& checkpoint, const fs::path& file) {
+void make_best(const Checkpoint& checkpoint, const fs::path& folder) {
   if (!checkpoint.folder.empty()) {
     mark_as_best(checkpoint.folder, true);
     return;
   }
-  write_checkpoint(checkpoint, file.parent_path() / kBestCheckpoint);
-  forget_best_mark(file.parent_path());
+  write_checkpoint(checkpoint, folder / kBestCheckpoint);
+  forget_best_mark(folder);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void agree_on_best(ResumePoint& point) {
   }
   std::error_code absent;
   if (is_end_of_best_epoch(state) && step.value_or(-1) < state.step) {
-    make_best(point.checkpoint, folder / kBestCheckpoint);
+    make_best(point.checkpoint, folder);
   } else if (!step && !fs::exists(best, absent)) {
     state.best.reset();
   }

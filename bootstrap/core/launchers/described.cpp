@@ -80,13 +80,6 @@ class Reader {
     }
   }
 
-  void set(const char* field, std::optional<int>& slot, std::optional<int> value,
-           const char* said_by) {
-    if (slot || !value) return;
-    slot = value;
-    note(field, facts_.variables.at(said_by));
-  }
-
   [[noreturn]] void fail_hosts(std::size_t found, std::string_view what, std::string_view field,
                                int expected) const {
     throw Error(
@@ -122,10 +115,13 @@ class Reader {
       return static_cast<int>(std::count(begin, end, *own));
     };
     const auto node = std::find(facts_.hosts.begin(), facts_.hosts.end(), *own);
-    set("local_rank", facts_.local_rank, on_host(list.begin(), own), "hosts");
-    set("local_size", facts_.local_size, on_host(list.begin(), list.end()), "hosts");
-    set("node_rank", facts_.node_rank, static_cast<int>(node - facts_.hosts.begin()), "hosts");
-    set("num_nodes", facts_.num_nodes, static_cast<int>(facts_.hosts.size()), "hosts");
+    sources::derive(facts_, "local_rank", facts_.local_rank, on_host(list.begin(), own), "hosts");
+    sources::derive(facts_, "local_size", facts_.local_size, on_host(list.begin(), list.end()),
+                    "hosts");
+    sources::derive(facts_, "node_rank", facts_.node_rank,
+                    static_cast<int>(node - facts_.hosts.begin()), "hosts");
+    sources::derive(facts_, "num_nodes", facts_.num_nodes, static_cast<int>(facts_.hosts.size()),
+                    "hosts");
   }
 
   void set_master(std::string_view address, std::string_view variable) {

@@ -54,10 +54,9 @@ bool has_size(const Env& env) {
 // Some templates also set WORLD_SIZE, to the number of pods or of this pod's processes; the index
 // is the other's.
 bool has_only_size_of(const LaunchSource& other, const Env& env, const Facts& facts) {
-  for (const char* variable :
-       {"RANK", "JOB_COMPLETION_INDEX", "PET_NODE_RANK", "PET_NNODES", "PET_NPROC_PER_NODE"}) {
-    if (env.has(variable)) return false;
-  }
+  const Detection own = detect_any(
+      env, {"RANK", "JOB_COMPLETION_INDEX", "PET_NODE_RANK", "PET_NNODES", "PET_NPROC_PER_NODE"});
+  if (own.match == Match::present) return false;
   try {
     const auto size = env.integer("WORLD_SIZE", 1);
     return size == 1 || size == other.read(env, facts).world_size;

@@ -35,6 +35,10 @@ bool take(LaunchFacts& facts, const char* field, std::optional<int>& slot, const
 void need(LaunchFacts& facts, const char* field, std::optional<int>& slot, const Env& env,
           const char* variable, const char* launcher, int minimum = 0);
 
+// Sets a field that is still empty, with the variable of the field that it follows from.
+void derive(LaunchFacts& facts, const char* field, std::optional<int>& slot,
+            std::optional<int> value, const char* said_by);
+
 // For a launcher that starts one process per host (LauncherTraits::one_process_a_host): fills the
 // fields that follow from rank and world_size and are not set, each with the same variable.
 void spread_over_hosts(LaunchFacts& facts);

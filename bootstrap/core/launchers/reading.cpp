@@ -15,17 +15,18 @@ void need(LaunchFacts& facts, const char* field, std::optional<int>& slot, const
   facts.variables[field] = variable;
 }
 
+void derive(LaunchFacts& facts, const char* field, std::optional<int>& slot,
+            std::optional<int> value, const char* said_by) {
+  if (slot || !value) return;
+  slot = value;
+  facts.variables.emplace(field, facts.variables.at(said_by));
+}
+
 void spread_over_hosts(LaunchFacts& facts) {
-  const auto set = [&](const char* field, std::optional<int>& slot, std::optional<int> value,
-                       const char* said_by) {
-    if (slot || !value) return;
-    slot = value;
-    facts.variables.emplace(field, facts.variables.at(said_by));
-  };
-  set("local_rank", facts.local_rank, 0, "world_size");
-  set("local_size", facts.local_size, 1, "world_size");
-  set("node_rank", facts.node_rank, facts.rank, "rank");
-  set("num_nodes", facts.num_nodes, facts.world_size, "world_size");
+  derive(facts, "local_rank", facts.local_rank, 0, "world_size");
+  derive(facts, "local_size", facts.local_size, 1, "world_size");
+  derive(facts, "node_rank", facts.node_rank, facts.rank, "rank");
+  derive(facts, "num_nodes", facts.num_nodes, facts.world_size, "world_size");
 }
 
 bool is_served_by_prrte(const Env& env) {

@@ -201,10 +201,12 @@ void check_signal(const Subject& subject, Report& report) {
 
 void check_array_output(const Subject& subject, Report& report) {
   const Script& script = subject.script;
-  // With -j, the errors go to the file of the output.
-  const auto joins = [&](Scheduler scheduler) {
+  const auto check_qsub = [&](Scheduler scheduler, const char* form, const char* remedy) {
+    check_output_of(script, scheduler, "o", {form}, remedy, report);
+    // With -j, the errors go to the file of the output.
     const Option* join = last_option(script, scheduler, "j");
-    return join != nullptr && join->value.rfind('n', 0) != 0;
+    if (join == nullptr || join->value.rfind('n', 0) == 0)
+      check_output_of(script, scheduler, "e", {form}, remedy, report);
   };
   if (last_option(script, Scheduler::slurm, "array") != nullptr) {
     for (const char* name : {"output", "error"})
@@ -212,19 +214,11 @@ void check_array_output(const Subject& subject, Report& report) {
                       "use %A_%a, the job id of the array and the index of the task", report);
   }
   if (last_option(script, Scheduler::pbs, "J") != nullptr) {
-    for (const char* name : {"o", "e"}) {
-      if (name[0] == 'e' && joins(Scheduler::pbs)) break;
-      check_output_of(script, Scheduler::pbs, name, {"^array_index^"},
-                      "name a folder, or add ^array_index^ to the file name", report);
-    }
+    check_qsub(Scheduler::pbs, "^array_index^",
+               "name a folder, or add ^array_index^ to the file name");
   }
-  if (last_option(script, Scheduler::sge, "t") != nullptr) {
-    for (const char* name : {"o", "e"}) {
-      if (name[0] == 'e' && joins(Scheduler::sge)) break;
-      check_output_of(script, Scheduler::sge, name, {"TASK_ID"},
-                      "name a folder, or add $TASK_ID to the file name", report);
-    }
-  }
+  if (last_option(script, Scheduler::sge, "t") != nullptr)
+    check_qsub(Scheduler::sge, "TASK_ID", "name a folder, or add $TASK_ID to the file name");
   const Option* name = last_option(script, Scheduler::lsf, "J");
   if (name != nullptr && name->value.find('[') != std::string::npos) {
     for (const char* file : {"o", "oo", "e", "eo"})

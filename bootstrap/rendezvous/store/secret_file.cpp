@@ -12,6 +12,7 @@
 
 #include "core/file_system.hpp"
 #include "core/user_folders.hpp"
+#include "core/write_all.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "place.hpp"
@@ -69,16 +70,6 @@ Secret read_secret(const Socket& file, const std::string& path, Owner owner) {
                   (size == bytes.size() ? " or more" : ""),
               "a secret of 16 to 4096 characters",
               "create one: (umask 077; openssl rand -hex 32 >FILE)");
-}
-
-bool write_whole(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return fsync(fd) == 0;
 }
 
 }  // namespace
@@ -154,7 +145,7 @@ bool make_key(const std::string& path, std::string& reason) {
     return false;
   }
   std::string text = hex_of(Secret::random().bytes()) + "\n";
-  const bool is_written = write_whole(file.fd(), text);
+  const bool is_written = write_all(file.fd(), text) && fsync(file.fd()) == 0;
   explicit_bzero(text.data(), text.size());
   // On a file system without hard links, this user gets no key rather than an incomplete one.
   const bool is_there = is_written && (link(name.c_str(), path.c_str()) == 0 || errno == EEXIST);

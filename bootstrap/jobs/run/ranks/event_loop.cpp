@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/contains.hpp"
 #include "hpcboot/error.hpp"
 #include "process/signal_set.hpp"
 
@@ -36,7 +37,7 @@ bool PollSet::is_ready(int fd) const {
 
 BlockedSignals::BlockedSignals(std::initializer_list<int> numbers) {
   sigset_t set = not_ignored(numbers);
-  if (std::find(numbers.begin(), numbers.end(), SIGCHLD) != numbers.end()) sigaddset(&set, SIGCHLD);
+  if (contains(numbers, SIGCHLD)) sigaddset(&set, SIGCHLD);
   fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd_ < 0) {
     throw Error(ErrorCode::backend_unavailable, std::string("signalfd: ") + std::strerror(errno),
