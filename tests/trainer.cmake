@@ -8,7 +8,8 @@ hpcboot_add_test(NAME loop_test SOURCES unit/batch_tensors_test.cpp unit/loop_te
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(loop_test REUSE_FROM torch_test)
 
-hpcboot_add_test(NAME checkpoint_test SOURCES unit/checkpoint_test.cpp unit/checkpointer_test.cpp unit/resume_test.cpp
+hpcboot_add_test(NAME checkpoint_test SOURCES unit/background_writer_test.cpp unit/checkpoint_folder_test.cpp
+  unit/checkpoint_test.cpp unit/checkpointer_test.cpp unit/ranks_agree_test.cpp unit/resume_test.cpp unit/run_identity_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(checkpoint_test REUSE_FROM torch_test)
 

@@ -1,35 +1,22 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <fstream>
 #include <functional>
-#include <future>
 #include <limits>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "hpcboot/torch/distributed_sampler.hpp"
-#include "loop/agreement.hpp"
-#include "loop/background_writer.hpp"
 #include "loop/checkpoint_file.hpp"
 #include "loop/checkpoint_folder.hpp"
 #include "loop/checkpoint_interval.hpp"
 #include "loop/checkpoint_writer.hpp"
 #include "loop/finite_checkpoint.hpp"
 #include "loop/optimizer.hpp"
-#include "loop/run_identity.hpp"
 #include "loop/train_options.hpp"
 #include "models/model.hpp"
-#include "record/atomic_file.hpp"
-#include "record/disk_sync.hpp"
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
-#include "support/thread_ranks.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -250,69 +237,6 @@ TEST(CheckpointFile, OfAnotherModelIsRefusedAndChangesNothing) {
   expect_equal(other.tensors(), before.tensors);
 }
 
-TEST(CheckpointFolder, IsListedNewestFirstAndCleaned) {
-  const TemporaryFolder folder;
-  const auto touch = [&](const std::string& name) { std::ofstream(folder.path() / name) << "x"; };
-  for (const auto& [epochs, step] : {std::pair{0, 20}, {1, 20}, {0, 9}, {1, 100}}) {
-    touch(checkpoint_name(epochs, step));
-  }
-  touch(kBestCheckpoint);
-  touch("epoch_1_step_2.safetensors");
-  touch("." + checkpoint_name(2, 200) + ".1-0.tmp");
-  const auto names = [&] {
-    std::vector<std::string> list;
-    for (const auto& path : checkpoints_in(folder.path())) list.push_back(path.filename().string());
-    return list;
-  };
-  EXPECT_EQ(names(), (std::vector<std::string>{checkpoint_name(1, 100), checkpoint_name(1, 20),
-                                               checkpoint_name(0, 20), checkpoint_name(0, 9)}));
-  keep_newest_checkpoints(folder.path() / checkpoint_name(1, 100), 2);
-  EXPECT_EQ(names(), (std::vector<std::string>{checkpoint_name(1, 100), checkpoint_name(1, 20)}));
-  keep_newest_checkpoints(folder.path() / checkpoint_name(9, 9), 1);
-  EXPECT_EQ(names().size(), 2U) << "a listing without the newest one is stale";
-  keep_newest_checkpoints(folder.path() / checkpoint_name(1, 20), 2);
-  EXPECT_EQ(names(), std::vector<std::string>{checkpoint_name(1, 20)})
-      << "the later one is removed";
-  remove_unfinished_checkpoints(folder.path());
-  std::size_t files = 0;
-  for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(folder.path())) {
-    ++files;
-  }
-  EXPECT_EQ(files, 3U) << "one, the best and the foreign one";
-  EXPECT_TRUE(checkpoints_in(folder.path() / "absent").empty());
-}
-
-TEST(CheckpointFolder, ABestCheckpointIsSparedUnlessItIsLater) {
-  const TemporaryFolder folder;
-  const auto path = [&](int epochs) {
-    return folder.path() / sharded_checkpoint_name(epochs, 10 * epochs);
-  };
-  const auto epochs_kept = [&] {
-    std::vector<int> list;
-    for (int epochs = 1; epochs <= 9; ++epochs) {
-      if (std::filesystem::exists(path(epochs))) list.push_back(epochs);
-    }
-    return list;
-  };
-  for (int epochs = 1; epochs <= 5; ++epochs) std::filesystem::create_directories(path(epochs));
-  mark_as_best(path(1), true);
-  keep_newest_checkpoints(path(5), 2);
-  EXPECT_EQ(epochs_kept(), (std::vector<int>{1, 4, 5}));
-  mark_as_best(path(5), true);
-  EXPECT_EQ(epochs_kept(), (std::vector<int>{1, 4, 5})) << "a regular one is removed by its age";
-  EXPECT_EQ(checkpoint_path(folder.path(), kBestCheckpoint), path(5));
-  keep_newest_checkpoints(path(4), 2);
-  EXPECT_EQ(epochs_kept(), (std::vector<int>{1, 4}));
-  EXPECT_EQ(checkpoint_path(folder.path(), kBestCheckpoint), folder.path() / kBestCheckpoint);
-  // Those that were saved only because they were the best replace each other.
-  for (int epochs = 6; epochs <= 8; ++epochs) {
-    std::filesystem::create_directories(path(epochs));
-    mark_as_best(path(epochs), false);
-    mark_as_best(path(epochs), false);
-  }
-  EXPECT_EQ(epochs_kept(), (std::vector<int>{1, 4, 8}));
-}
-
 TEST(CheckpointWriter, WritesWhatWasThereWhenItWasCalled) {
   const TemporaryFolder folder;
   CheckpointWriter writer(folder.path() / "checkpoints", 2);
@@ -370,161 +294,6 @@ TEST(FiniteCheckpoint, IsNamedByTheErrorOfARunThatHasDiverged) {
                           (folder.path() / kBestCheckpoint).string());
   std::filesystem::remove(folder.path() / kBestCheckpoint);
   EXPECT_EQ(remedy(), "lower --lr");
-}
-
-TEST(BackgroundWriter, IsWaitedForAsLongAsTheDiskCompletesSomething) {
-  constexpr std::chrono::milliseconds kLimit(2);
-  std::promise<void> disk;
-  BackgroundWriter writer(std::chrono::milliseconds(1));
-  writer.start([&] { disk.get_future().wait(); });
-  for (int i = 0; i < 3; ++i) {
-    record::sync_folder(testing::TempDir());
-    EXPECT_FALSE(writer.finish(kLimit)) << "nothing is completed within the patience after this";
-  }
-  // The disk hangs from now on: the wait has no limit.
-  std::atomic<bool> is_released{false};
-  std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    is_released = true;
-    disk.set_value();
-  });
-  EXPECT_TRUE(writer.finish(kLimit));
-  EXPECT_TRUE(is_released);
-  later.join();
-}
-
-TEST(BackgroundWriter, TellsAFailureInsteadOfBeingDone) {
-  BackgroundWriter writer;
-  writer.start([] { throw std::runtime_error("a full disk"); });
-  EXPECT_THROW(while (!writer.finish(std::chrono::milliseconds(10))){}, std::runtime_error);
-  EXPECT_TRUE(writer.finish(std::chrono::milliseconds(10)));
-}
-
-TEST(BackgroundWriter, KnowsThatAFileIsWritten) {
-  const TemporaryFolder folder;
-  const std::uint64_t before = record::disk_progress();
-  record::write_file_atomically(folder.path() / "file", "text");
-  EXPECT_EQ(record::disk_progress(), before + 3) << "its bytes, its sync, its name";
-}
-
-TEST(Communicator, WaitsForTheSlowestRankBeyondTheCollectiveTimeout) {
-  std::atomic<bool> is_done{false};
-  const auto thrown = testing_support::run_ranks({0, 1}, 2, [&](const Resolution& me) {
-    ProcessGroupOptions options;
-    options.collective_timeout = std::chrono::seconds(3);
-    Communicator ranks(me, make_process_group(me, Env(), options));
-    const auto begin = std::chrono::steady_clock::now();
-    ranks.wait_until_all([&](std::chrono::milliseconds limit) {
-      if (me.placement.rank == 0) return true;
-      std::this_thread::sleep_for(limit);
-      is_done = std::chrono::steady_clock::now() - begin > std::chrono::seconds(5);
-      return is_done.load();
-    });
-    EXPECT_TRUE(is_done);
-    ranks.finish();
-  });
-  for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
-}
-
-TEST(RunIdentity, NamesWhatDiffers) {
-  const Json a = {{"lr", 0.1}, {"model", "mnistnet"}, {"batch_size", 32}};
-  Json b = a;
-  EXPECT_TRUE(differences(a, b).empty());
-  b["lr"] = 0.2;
-  b["batch_size"] = 64;
-  b["sync_bn"] = true;
-  EXPECT_EQ(differences(a, b),
-            (std::vector<std::string>{"--batch-size is 32, but 64 in the run",
-                                      "--lr is 0.1, but 0.2 in the run",
-                                      "--sync-bn is not set, but true in the run"}));
-  Json labels = a;
-  labels["labels"] = "12345678; 9abcdef0";
-  EXPECT_TRUE(differences(labels, a).empty()) << "older versions did not record it";
-  Json changed = labels;
-  changed["labels"] = "12345679; 9abcdef0";
-  EXPECT_EQ(differences(labels, changed),
-            std::vector<std::string>{"the labels' checksum is 12345678; 9abcdef0, but 12345679; "
-                                     "9abcdef0 in the run"});
-  // Older versions did not record it.
-  Json passes = a;
-  passes["micro_batch"] = "8";
-  EXPECT_TRUE(differences(passes, a).empty());
-  EXPECT_EQ(differences(a, passes),
-            std::vector<std::string>{"--micro-batch is not set, but 8 in the run"});
-  // Identities leave out first values of later options.
-  EXPECT_EQ(differences(a, {{"lr", 0.1},
-                            {"model", "mnistnet"},
-                            {"batch_size", 32},
-                            {"task", "cifar"},
-                            {"augment", "crop-flip"}}),
-            (std::vector<std::string>{"--augment is none, but crop-flip in the run",
-                                      "--task is mnist, but cifar in the run"}));
-}
-
-// EpochTrainer relies on this: a step of a global batch takes the same samples on any number of
-// ranks.
-TEST(Resuming, OnOtherRanksLeavesOutNoSampleAndRepeatsNone) {
-  constexpr std::int64_t kSamples = 100;
-  constexpr std::int64_t kBatch = 12;
-  const auto samples = [](int ranks, std::int64_t from_step, std::int64_t to_step) {
-    std::vector<std::int64_t> all;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const auto own = DistributedSampler(kSamples, ranks, rank, {true, 5}).indices(3);
-      const std::int64_t local = kBatch / ranks;
-      for (std::int64_t i = from_step * local;
-           i < std::min<std::int64_t>(to_step * local, static_cast<std::int64_t>(own.size()));
-           ++i) {
-        all.push_back(own[static_cast<std::size_t>(i)]);
-      }
-    }
-    return all;
-  };
-  for (const auto& [before, after] : {std::pair{1, 2}, {2, 1}, {4, 3}, {3, 4}, {1, 12}}) {
-    for (std::int64_t step = 0; step <= 9; ++step) {
-      std::vector<std::int64_t> seen = samples(before, 0, step);
-      const std::vector<std::int64_t> rest = samples(after, step, 9);
-      seen.insert(seen.end(), rest.begin(), rest.end());
-      const std::set<std::int64_t> distinct(seen.begin(), seen.end());
-      EXPECT_EQ(distinct.size(), static_cast<std::size_t>(kSamples));
-      // Any excess is at most the padding of the ranks that end the epoch.
-      EXPECT_LT(seen.size() - distinct.size(), static_cast<std::size_t>(std::max(before, after)));
-    }
-  }
-}
-
-TEST(Agreement, BringsEveryRankToTheSameDecisionAtTheSameStep) {
-  constexpr int kRanks = 3;
-  constexpr int kSteps = 200;
-  std::vector<int> stopped_at(kRanks, -1);
-  std::vector<int> saved_at(kRanks, -1);
-  std::vector<int> signals(kRanks, 0);
-  const auto thrown = testing_support::run_ranks({0, 1, 2}, kRanks, [&](const Resolution& me) {
-    const auto rank = static_cast<std::size_t>(me.placement.rank);
-    Communicator communicator(me, make_process_group(me, Env()));
-    Agreement agreement(communicator);
-    for (int step = 1; step <= kSteps; ++step) {
-      StopFlags own;
-      // The signals arrive at different steps; only the clock of rank 0 counts.
-      if (rank > 0 && step > 20 * static_cast<int>(rank)) own.signal = SIGUSR1;
-      own.checkpoint = rank == 0 ? step > 5 && saved_at[0] < 0 : true;
-      const StopFlags all = agreement.ask(own, rank == 0 ? 0.1 : 0.3, step == kSteps);
-      if (all.checkpoint && saved_at[rank] < 0) saved_at[rank] = step;
-      if (all.stop()) {
-        stopped_at[rank] = step;
-        signals[rank] = all.signal;
-        break;
-      }
-    }
-    communicator.finish();
-  });
-  for (const auto& failure : thrown) EXPECT_FALSE(failure);
-  EXPECT_EQ(stopped_at, std::vector<int>(kRanks, stopped_at[0]));
-  EXPECT_EQ(saved_at, std::vector<int>(kRanks, saved_at[0]));
-  EXPECT_EQ(signals, std::vector<int>(kRanks, SIGUSR1));
-  // The ranks ask every fifth step of 0.1 s.
-  EXPECT_GT(stopped_at[0], 20);
-  EXPECT_LE(stopped_at[0], 26);
-  EXPECT_LE(saved_at[0], 11);
 }
 
 }  // namespace
