@@ -254,9 +254,12 @@ hpcboot() {
 
 @test "site probe, run --submit, jobs, logs and cancel" {
   cat >train.py <<'PY'
-import os, sys, time
+import glob, os, sys, time
 for step in range(int(sys.argv[1])):
     print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "step", step, flush=True)
+    time.sleep(0.1)
+open("done." + os.environ["RANK"], "w").close()
+while len(glob.glob("done.*")) < int(os.environ["WORLD_SIZE"]):  # the first to fail ends the others
     time.sleep(0.1)
 sys.exit(int(sys.argv[2]))
 PY

@@ -25,6 +25,12 @@ kill_host() {
   nsenter --target "$pid" --net sh -c 'kill -KILL "$0"; sleep 0.2; ip link set eth0 down' "$pid"
 }
 
+# For setup_file. Slurm 22.05 fails a job that starts again in the second in which it ended ("Job credential revoked"). So
+# it must not give up a lost host before, or just when, `hpcboot run` has queued the job again, which takes about 25 s.
+keep_lost_hosts_in_slurm() {
+  "$CLUSTER" on n0 sh -c 'sed -i s/^SlurmdTimeout=.*/SlurmdTimeout=60/ /etc/slurm/slurm.conf && scontrol reconfigure'
+}
+
 # For setup_file of the tests of `hpcboot show`; the options are those of `cluster up`.
 start_for_show() {
   export HPCBOOT_BIN=${HPCBOOT_BIN:-$(realpath "$BATS_TEST_DIRNAME/../../build/bin/hpcboot")}

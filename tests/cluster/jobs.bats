@@ -11,6 +11,7 @@ setup_file() {
   "$CLUSTER" down
   "$CLUSTER" up -n 3 --cores 64 --memory 512000 --gpus h100:4,l40s:4 --spank-pbs --decoy-docker0 --loopback-name \
     --bind "$(dirname "$HPCBOOT_BIN")"
+  keep_lost_hosts_in_slurm
   as_tester "$HPCBOOT_BIN" digits "$HPCBOOT_CLUSTER_DIR/shared/data" --train 64 --test 16
 }
 

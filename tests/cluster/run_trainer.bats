@@ -10,9 +10,7 @@ setup_file() {
   [[ -x $TRAINER ]]
   "$CLUSTER" down
   "$CLUSTER" up -n 3 --bind "$(dirname "$TRAINER")"
-  # Slurm 22.05 fails a job that starts again in the second in which it ended ("Job credential revoked"). So it must not
-  # give up a lost host just when `hpcboot run` has queued the job again, which takes about 25 s.
-  "$CLUSTER" on n0 sh -c 'sed -i s/^SlurmdTimeout=.*/SlurmdTimeout=60/ /etc/slurm/slurm.conf && scontrol reconfigure'
+  keep_lost_hosts_in_slurm
   as_tester "$TRAINER" digits "$HPCBOOT_CLUSTER_DIR/shared/data" --train 256 --test 16
 }
 
