@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `hpcboot run` with a launcher that does not end after its ranks.
+# `hpcboot run` with a launcher that does not end after its ranks, or that starts none.
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # ranks expand their scripts; run sets output, status and stderr in the test's own shell
 
 bats_require_minimum_version 1.5.0
@@ -77,4 +77,13 @@ terminated() {
   ((SECONDS - begin < 20)) || fail "after $((SECONDS - begin)) s: $(cat out)"
   [ "$status" -eq 143 ] || fail "exit code $status" "$(cat out)"
   [ ! -s out ] || fail "$(cat out)"
+}
+
+@test "a launcher that starts no rank is terminated after --timeout, with exit code 32" {
+  mkdir idle
+  printf '#!/bin/sh\ncase $1 in --version) echo "mpirun (Open MPI) 4.1.4"; exit ;; esac\nexec sleep 1000\n' >idle/mpirun
+  chmod +x idle/mpirun
+  PATH=$PWD/idle:$PATH run --separate-stderr timeout 60 "$HPCBOOT" run --launcher mpirun -n 2 --timeout 3 -- true
+  [ "$status" -eq 32 ] || fail "exit code $status" "$stderr"
+  [[ $stderr == *"mpirun (Open MPI) has started no rank within 3 s"*"raise --timeout"* ]] || fail "$stderr"
 }

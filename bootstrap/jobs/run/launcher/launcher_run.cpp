@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "control.hpp"
+#include "first_rank.hpp"
 #include "hpcboot/error.hpp"
 #include "input_pipe.hpp"
 #include "jobs/run/ranks/event_loop.hpp"
@@ -53,6 +54,7 @@ class Supervision {
         signals_(signals),
         input_(input),
         silence_(silence),
+        first_(control, run.timeout),
         alone_(control, run.plan.layout.world_size(), run.timeout),
         clock_(run.clock),
         err_(err) {}
@@ -61,6 +63,17 @@ class Supervision {
     std::optional<ChildEnd> end;
     while (!(end = launcher_.ended())) turn();
     return has_outlived_ranks_ ? ChildEnd{} : *end;  // the ranks' ends count
+  }
+
+  // @throws Error{deadline_exceeded} if the launcher was ended because it started no rank
+  void require_ranks() const {
+    if (!is_without_ranks_ || asked_by_ != 0) return;
+    throw Error(ErrorCode::deadline_exceeded,
+                std::string(name_of(run_.plan.launcher)) + " has started no rank within " +
+                    std::to_string(run_.timeout.count()) + " s",
+                "the first rank by then",
+                "see what it wrote above: other steps may hold the job's CPUs or GPUs; if hosts "
+                "are slow to start ranks, raise --timeout");
   }
 
   // Everything except the exit code.
@@ -81,6 +94,10 @@ class Supervision {
     if (can_be_warned() && clock_->is_due()) warn();
     if (stage_ == Stage::running && silence_.look(Clock::now(), err_))
       end_ranks(SIGTERM, kGraceToEnd);
+    if (stage_ == Stage::running && first_.is_overdue(Clock::now())) {
+      is_without_ranks_ = true;
+      end_launcher();
+    }
     if (stage_ == Stage::running && alone_.is_overdue(Clock::now())) end_lone_launcher();
     if (Clock::now() >= next_) insist();
   }
@@ -202,6 +219,7 @@ class Supervision {
   const BlockedSignals& signals_;
   InputPipe& input_;
   SilenceOfRanks& silence_;
+  FirstRank first_;
   LoneLauncher alone_;
   const WalltimeClock* clock_;
   Terminal& err_;
@@ -212,6 +230,7 @@ class Supervision {
   bool has_failure_ = false;
   bool was_warned_ = false;
   bool has_outlived_ranks_ = false;  // the launcher
+  bool is_without_ranks_ = false;    // likewise, for too long
 };
 
 }  // namespace
@@ -245,6 +264,7 @@ RunEnd run_launcher(const LauncherRun& run, Terminal& err) {
     Supervision supervision(run, control, launcher, signals, input, silence, err);
     const ChildEnd end = supervision.run();
     launcher.reap();
+    supervision.require_ranks();
     return end_of_launcher(run.plan, control, end, supervision.heard(), silence, err);
   } catch (const CannotExecute& failure) {
     throw Error(ErrorCode::backend_unavailable, failure.reason,

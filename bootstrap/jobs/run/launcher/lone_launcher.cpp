@@ -5,9 +5,6 @@
 namespace hpcboot::run {
 namespace {
 
-constexpr std::chrono::seconds kBetweenLooks{1};
-constexpr std::chrono::seconds kOfStop{5};  // after a longer pause this process was stopped
-
 bool are_outputs_read() {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     pollfd entry{fd, POLLOUT, 0};
@@ -19,12 +16,10 @@ bool are_outputs_read() {
 }  // namespace
 
 bool LoneLauncher::is_overdue(Clock::time_point now) {
-  if (now < next_look_) return false;
-  const bool was_stopped = now > next_look_ + kOfStop;
-  next_look_ = now + kBetweenLooks;
+  if (!looks_.is_due(now)) return false;
   const bool had_ended = have_ended_;
   have_ended_ = had_ended || control_.have_all_ended(world_size_);
-  if (!had_ended || was_stopped || !are_outputs_read()) end_ = now + patience_;
+  if (!had_ended || looks_.was_stopped() || !are_outputs_read()) end_ = now + patience_;
   return have_ended_ && now >= end_;
 }
 

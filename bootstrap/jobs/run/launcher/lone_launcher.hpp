@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "control.hpp"
-#include "jobs/run/ranks/event_loop.hpp"
+#include "regular_looks.hpp"
 
 namespace hpcboot::run {
 
@@ -24,7 +24,7 @@ class LoneLauncher {
   const Control& control_;
   const int world_size_;
   const std::chrono::seconds patience_;
-  Clock::time_point next_look_{};
+  RegularLooks looks_;
   Clock::time_point end_{};
   bool have_ended_ = false;
 };
