@@ -36,6 +36,7 @@ hpcboot_add_cluster_test(grid_engine 1 ${hpcboot_real_build}/bin/hpcboot grideng
 hpcboot_add_cluster_test(run 2 ${hpcboot_real_build}/bin/hpcboot)
 hpcboot_add_cluster_test(requeue 2 ${hpcboot_real_build}/bin/hpcboot)
 hpcboot_add_cluster_test(submit 2 ${hpcboot_real_build}/bin/hpcboot)
+hpcboot_add_cluster_test(slurm_grants 1 ${hpcboot_real_build}/bin/hpcboot)
 hpcboot_add_cluster_test(silence 1 ${hpcboot_real_build}/bin/hpcboot)
 hpcboot_add_cluster_test(exchange 4 ${hpcboot_real_build}/tests/bin/exchange_test)
 hpcboot_add_cluster_test(exchange_pmi 4 ${hpcboot_real_build}/bin/hpcboot)

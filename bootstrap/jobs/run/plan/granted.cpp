@@ -69,7 +69,7 @@ Granted from_allocation(const Allocation& job, const Surroundings& s) {
   granted.has_asked_for_ranks =
       (are_counted && granted.hosts.size() > 1) || granted.hosts.front().slots > 1;
   if (job.scheduler == "slurm") {
-    take_slurm(granted, s.env);
+    take_slurm(granted, s);
   } else if (job.scheduler == "flux" && job.hosts.empty()) {
     take_flux(granted, s);
   } else if (job.scheduler == "pbs") {

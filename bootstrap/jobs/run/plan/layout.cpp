@@ -177,8 +177,8 @@ Layout lay_out(const RunRequest& request, const Surroundings& s, Granted granted
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const GrantedHost& host = granted.hosts[i];
     if (counts[i] > 0) {
-      layout.hosts.push_back(
-          {host.host, counts[i], host.user, host.component, threads_of_a_rank(host, counts[i], s)});
+      layout.hosts.push_back({host.host, counts[i], host.user, host.component,
+                              threads_of_a_rank(host, counts[i], s), host.cpus, host.gpus});
     }
   }
   layout.is_this_host_alone =

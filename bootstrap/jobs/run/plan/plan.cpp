@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/contains.hpp"
+#include "core/counted.hpp"
 #include "core/omp_threads.hpp"
 #include "exported_variables.hpp"
 #include "hpcboot/error.hpp"
@@ -141,6 +142,18 @@ void note_idle_hosts(Plan& plan, const Granted& granted) {
                            : std::to_string(idle) + " hosts get no rank; the first is " + first);
 }
 
+// Slurm gives a job that asks only for GPUs one CPU for each host.
+void note_shared_cpus(Plan& plan, const RunRequest& request, const Granted& granted) {
+  if (granted.scheduler != "slurm" || request.oversubscribe) return;
+  for (const HostRanks& host : plan.layout.hosts) {
+    if (host.cpus == 0 || host.ranks <= host.cpus) continue;
+    plan.notes.push_back(counted(host.ranks, "rank") + " on host " + host.host + " share " +
+                         counted(host.cpus, "CPU") +
+                         ": ask for more with --cpus-per-gpu or --ntasks-per-node");
+    return;
+  }
+}
+
 }  // namespace
 
 Plan make_plan(const RunRequest& request, const Surroundings& s) {
@@ -157,6 +170,7 @@ Plan make_plan(const RunRequest& request, const Surroundings& s) {
   plan.launcher_origin = choice.origin;
   plan.notes = choice.notes;
   note_idle_hosts(plan, granted);
+  note_shared_cpus(plan, request, granted);
   if (plan.launcher == Launcher::local && !request.launcher_args.empty())
     plan.notes.emplace_back("--launcher-args has no effect: no launcher is started");
   plan.unset = unset_for_launcher(s.env);

@@ -20,9 +20,11 @@ namespace hpcboot::run {
 struct HostRanks {
   std::string host;
   int ranks = 0;
-  std::string user = {};  // whom to log in as; empty: the hostfile names nobody
-  int component = 0;      // of a heterogeneous Slurm job
-  int threads = 1;        // CPUs of each of its ranks
+  std::string user = {};         // whom to log in as; empty: the hostfile names nobody
+  int component = 0;             // of a heterogeneous Slurm job
+  int threads = 1;               // CPUs of each of its ranks
+  int cpus = 0;                  // granted by the scheduler; 0: unknown
+  std::optional<int> gpus = {};  // likewise, if it tells this host's number
 };
 
 struct Layout {

@@ -4,6 +4,7 @@
 
 #include "core/launchers/slurm_components.hpp"
 #include "hpcboot/hostlist.hpp"
+#include "slurm_gpus.hpp"
 
 namespace hpcboot::run {
 namespace {
@@ -24,6 +25,10 @@ class Job {
   std::optional<int> gpus_per_node(std::ptrdiff_t nodes) const {
     if (const auto gpus = number_of("SLURM_GPUS_PER_NODE")) return gpus;
     return nodes == 1 ? number_of("SLURM_GPUS") : std::nullopt;
+  }
+
+  bool has_gpus_of_all_hosts() const {
+    return env_.has("SLURM_GPUS") && !env_.has("SLURM_GPUS_PER_NODE");
   }
 
   // Slurm grants CPUs; the number of tasks is only a request, which srun may exceed up to the CPUs.
@@ -78,7 +83,8 @@ void take_components(Granted& granted, const std::vector<int>& components, const
 
 }  // namespace
 
-void take_slurm(Granted& granted, const Env& env) {
+void take_slurm(Granted& granted, const Surroundings& s) {
+  const Env& env = s.env;
   const auto components = slurm_components(env);
   if (components && components->components.size() == granted.hosts.size()) {
     granted.has_asked_for_ranks = false;
@@ -89,6 +95,7 @@ void take_slurm(Granted& granted, const Env& env) {
   granted.has_asked_for_ranks = job.has_asked_for_ranks();
   granted.gpus = small_number(env.text("SLURM_GPUS_ON_NODE"));
   if (!granted.gpus) granted.gpus = job.gpus_per_node(granted.hosts.end() - granted.hosts.begin());
+  if (job.has_gpus_of_all_hosts() && granted.hosts.size() > 1) count_slurm_gpus(granted, s);
   job.count_cpus(granted.hosts.begin(), granted.hosts.end());
 }
 

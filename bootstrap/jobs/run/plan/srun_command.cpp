@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "core/launchers/slurm_components.hpp"
+#include "core/launchers/slurm_step.hpp"
+#include "granted.hpp"
 #include "hpcboot/error.hpp"
 #include "layout.hpp"
 
@@ -12,6 +14,8 @@ namespace hpcboot::run {
 namespace {
 
 using Words = std::vector<std::string>;
+
+constexpr const char* kGpusPerTask = "SLURM_GPUS_PER_TASK";
 
 // srun's word for the protocol of the program's MPI; empty: srun knows best.
 std::string protocol_of(const LauncherChoice& choice, const Surroundings& s) {
@@ -38,6 +42,8 @@ class SrunCommand {
 
   void write(const Words& rank) {
     plan_.unset.emplace_back("SLURM_EXPORT_ENV");  // NONE would withhold the secret from the ranks
+    share_own_step();
+    forget_other_layout();
     add({"srun"});
     for (std::size_t first = 0; first < hosts_.size();) {
       std::size_t last = first;
@@ -53,6 +59,27 @@ class SrunCommand {
  private:
   void add(const Words& words) {
     plan_.words.insert(plan_.words.end(), words.begin(), words.end());
+  }
+
+  // A step that this process is in holds its CPUs and GPUs until it ends: without --overlap srun
+  // would wait for them. By a variable, which Slurm before 20.11 ignores.
+  void share_own_step() {
+    if (sources::in_slurm_step(s_.env)) plan_.set["SLURM_OVERLAP"] = "1";
+  }
+
+  // What the job's options say about its tasks, but srun's options below contradict.
+  void forget_other_layout() {
+    forget("SLURM_NTASKS_PER_GPU");  // refused beside --ntasks-per-node
+    forget("SLURM_NTASKS_PER_TRES");
+    if (!request_.torchrun) return;
+    // They are for a rank, but the only task of a host is the parent of its ranks.
+    for (const char* name : {kGpusPerTask, "SLURM_TRES_PER_TASK", "SLURM_GPU_BIND"}) forget(name);
+  }
+
+  void forget(const char* name) {
+    plan_.unset.emplace_back(name);
+    for (int component = 0; component <= hosts_.back().component; ++component)
+      plan_.unset.push_back(slurm_component_variable(s_.env, name, component));
   }
 
   // The options for the hosts of a component, or for all.
@@ -75,12 +102,22 @@ class SrunCommand {
       arbitrary(tasks);
     }
     add_cpus(first, last);
-    // Rank 0 alone reads standard input.
-    add({first == 0 ? "--input=0" : "--input=none", "--kill-on-bad-exit=1", "--wait=60",
+    add_gpus(first, last);
+    // Rank 0 alone reads standard input. A rank that has ended does not end the others, which may
+    // still save or evaluate.
+    add({first == 0 ? "--input=0" : "--input=none", "--kill-on-bad-exit=1", "--wait=0",
          "--export=ALL"});
     if (request_.chdir) add({"--chdir=" + *request_.chdir});
-    if (request_.oversubscribe) add({"--overcommit"});
+    if (request_.oversubscribe || exceeds_cpus(first, last)) add({"--overcommit"});
     if (!protocol_.empty()) add({"--mpi=" + protocol_});
+  }
+
+  // So are ranks of a job that asked for GPUs, and got fewer CPUs.
+  bool exceeds_cpus(std::size_t first, std::size_t last) const {
+    for (std::size_t i = first; i < last; ++i) {
+      if (hosts_[i].cpus > 0 && tasks_[i] > hosts_[i].cpus) return true;
+    }
+    return false;
   }
 
   // By a file, which is one for all components.
@@ -109,6 +146,28 @@ class SrunCommand {
     for (std::size_t i = first; i < last; ++i) threads = std::min(threads, hosts_[i].threads);
     const int ranks = request_.torchrun ? hosts_[first].ranks : 1;
     add({"--cpus-per-task=" + std::to_string(std::int64_t{threads} * ranks)});
+  }
+
+  // A step inherits the job's numbers: those of a task, or of all hosts together.
+  void add_gpus(std::size_t first, std::size_t last) {
+    const int component = hosts_[first].component;
+    const auto text_of = [&](const char* name) {
+      const auto text = s_.env.text(name);
+      return text ? text : s_.env.text(slurm_component_variable(s_.env, name, component));
+    };
+    const auto of_a_task = text_of(kGpusPerTask);  // "2", "a100:2"
+    if (request_.torchrun && of_a_task) {
+      const auto count = small_number(of_a_task->substr(of_a_task->rfind(':') + 1));
+      const std::int64_t gpus = std::int64_t{count.value_or(1)} * hosts_[first].ranks;
+      add({"--gpus-per-node=" + std::to_string(gpus)});
+    }
+    if (has_components_ || !text_of("SLURM_GPUS") || !leaves_hosts_out(plan_.layout, s_)) return;
+    std::int64_t gpus = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      if (!hosts_[i].gpus) return;
+      gpus += *hosts_[i].gpus;
+    }
+    add({"--gpus=" + std::to_string(gpus)});
   }
 
   Plan& plan_;

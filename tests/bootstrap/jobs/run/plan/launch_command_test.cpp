@@ -25,11 +25,10 @@ class LaunchCommandTest : public InventedMachine {
 
 TEST_F(LaunchCommandTest, OfSrun) {
   slurm({{"SLURM_NTASKS", "4"}, {"SLURM_EXPORT_ENV", "NONE"}, {"SLURM_PROCID", "0"}});
-  EXPECT_EQ(
-      command(),
-      "srun --nodes=2 --ntasks=4 --ntasks-per-node=2 --input=0 --kill-on-bad-exit=1 --wait=60 "
-      "--export=ALL " +
-          std::string(kRank));
+  EXPECT_EQ(command(),
+            "srun --nodes=2 --ntasks=4 --ntasks-per-node=2 --input=0 --kill-on-bad-exit=1 --wait=0 "
+            "--export=ALL " +
+                std::string(kRank));
   EXPECT_TRUE(holds(plan().unset, "SLURM_EXPORT_ENV"));
   EXPECT_TRUE(holds(plan().unset, "SLURM_PROCID"));
   EXPECT_FALSE(holds(plan().unset, "SLURM_JOB_ID"));
@@ -66,15 +65,66 @@ TEST_F(LaunchCommandTest, OfSrunWithTheCpusOfATask) {
   EXPECT_TRUE(holds(command(), " --torchrun 2 -- ./train"));
 }
 
+TEST_F(LaunchCommandTest, OfSrunInAStepThatHoldsTheCpus) {
+  slurm({{"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "4294967290"}});
+  EXPECT_EQ(plan().set.count("SLURM_OVERLAP"), 0U);  // an interactive step shares its own
+  slurm({{"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}});
+  EXPECT_EQ(plan().set["SLURM_OVERLAP"], "1");
+}
+
+TEST_F(LaunchCommandTest, OfSrunWithMoreRanksThanCpus) {
+  slurm({{"SLURM_GPUS_PER_NODE", "4"}, {"SLURM_JOB_CPUS_PER_NODE", "1(x2)"}});
+  EXPECT_TRUE(holds(command(), "--ntasks=8 --ntasks-per-node=4 "));
+  EXPECT_TRUE(holds(command(), " --overcommit "));
+  EXPECT_TRUE(holds(plan().notes,
+                    "4 ranks on host n1 share 1 CPU: ask for more with "
+                    "--cpus-per-gpu or --ntasks-per-node"));
+  slurm({{"SLURM_GPUS_PER_NODE", "4"}, {"SLURM_JOB_CPUS_PER_NODE", "4(x2)"}});
+  EXPECT_FALSE(holds(command(), "--overcommit"));
+  EXPECT_TRUE(plan().notes.empty());
+}
+
+TEST_F(LaunchCommandTest, OfSrunForgetsTheTasksOfAGpu) {
+  slurm({{"SLURM_NTASKS", "4"}, {"SLURM_NTASKS_PER_GPU", "1"}});
+  EXPECT_TRUE(holds(plan().unset, "SLURM_NTASKS_PER_GPU"));
+  heterogeneous_slurm({{"SLURM_NTASKS_PER_GPU_HET_GROUP_1", "1"}});
+  EXPECT_TRUE(holds(plan().unset, "SLURM_NTASKS_PER_GPU_HET_GROUP_1"));
+}
+
+TEST_F(LaunchCommandTest, OfSrunGivesATorchrunTheGpusOfItsRanks) {
+  slurm({{"SLURM_NTASKS", "4"}, {"SLURM_GPUS_PER_TASK", "h200:2"}, {"SLURM_GPU_BIND", "single:1"}});
+  EXPECT_FALSE(holds(command(), "--gpus"));
+  EXPECT_TRUE(plan().unset.empty());
+  request.torchrun = true;
+  EXPECT_TRUE(holds(command(), " --gpus-per-node=4 "));
+  EXPECT_TRUE(holds(plan().unset, "SLURM_GPUS_PER_TASK"));
+  EXPECT_TRUE(holds(plan().unset, "SLURM_GPU_BIND"));
+}
+
+TEST_F(LaunchCommandTest, OfSrunWithTheGpusOfEachHost) {
+  slurm({{"SLURM_GPUS", "4"}, {"SLURM_GPUS_ON_NODE", "3"}});
+  machine().outputs["scontrol --details show job 7"] =
+      "JobId=7\n   NumNodes=2\n   JOB_GRES=gpu:h200:4\n"
+      "     Nodes=n1 CPU_IDs=0-1 Mem=0 GRES=nvme:9,gpu:h200:2(IDX:0,2),gpu:1(IDX:3)\n"
+      "     Nodes=n2 CPU_IDs=0-1 Mem=0 GRES=gpu:h200:1(IDX:0)\n";
+  EXPECT_EQ(layout(), "n1:3 n2:1");
+  EXPECT_FALSE(holds(command(), "--gpus"));
+  request.nodes = 1;
+  EXPECT_TRUE(holds(command(), "--ntasks=3 --ntasks-per-node=3 --nodelist=n1 --gpus=3 "));
+  machine().outputs["scontrol --details show job 7"] = "slurm_load_jobs error\n";
+  request.nodes.reset();
+  EXPECT_EQ(layout(), "n1:3 n2:3");
+}
+
 TEST_F(LaunchCommandTest, OfSrunInAHeterogeneousJob) {
   heterogeneous_slurm();
   request.launcher_args = {"--verbose"};
   EXPECT_EQ(command(),
             "srun --het-group=0 --nodes=1 --ntasks=1 --ntasks-per-node=1 --input=0 "
-            "--kill-on-bad-exit=1 --wait=60 --export=ALL --verbose " +
+            "--kill-on-bad-exit=1 --wait=0 --export=ALL --verbose " +
                 std::string(kRank) +
                 " : --het-group=1 --nodes=2 --ntasks=4 --ntasks-per-node=2 --cpus-per-task=2 "
-                "--input=none --kill-on-bad-exit=1 --wait=60 --export=ALL --verbose " +
+                "--input=none --kill-on-bad-exit=1 --wait=0 --export=ALL --verbose " +
                 kRank);
   request.nodes = 2;
   EXPECT_TRUE(holds(command(), " --ntasks-per-node=1 --nodelist=n1 "));

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "granted.hpp"
+
+namespace hpcboot::run {
+
+// `--gpus` counts the GPUs of all hosts of a Slurm job, which may get different numbers of them.
+// Asks `scontrol` for those of each host; an answer that does not name them changes nothing.
+void count_slurm_gpus(Granted& granted, const Surroundings& s);
+
+}  // namespace hpcboot::run
