@@ -18,10 +18,12 @@ struct LaunchCommand {
   const Command* command = nullptr;
   std::size_t first = 0;                       // index of the launcher's name among the words
   std::map<std::string, std::string> options;  // of srun only, by long name
-  bool has_all_options = true;                 // false if they contain a variable: srun $SRUN_ARGS
+  bool has_all_options = true;  // false if they contain a variable, or if their end is unknown
   // Index of the launched program; the number of words if none was recognised.
   std::size_t program = 0;
 
+  // mpirun -n 2 ./a : -n 4 ./b
+  bool has_several_programs() const;
   // The program's name without its folder; empty if there is none.
   std::string program_name() const;
 };

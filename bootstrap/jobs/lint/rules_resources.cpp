@@ -35,22 +35,17 @@ void add_ranks(Report& report, std::size_t at, int ranks, int gpus, const char* 
 // An mpirun without its own number of ranks, or with that of the whole job: -np 8. Not if a
 // variable may contain one: mpirun $OPTIONS ./a.
 bool mpirun_as_asked(const LaunchCommand& launch, const JobRequest& job) {
+  if (!launch.has_all_options || launch.has_several_programs()) return false;
   const auto& words = launch.command->words;
-  for (std::size_t i = launch.first + 1; i + 1 < words.size(); ++i) {
-    const bool is_value = i > launch.first + 1 && words[i - 1].text.rfind('-', 0) == 0;
-    if (words[i].text.rfind('$', 0) == 0 && !is_value) return false;
-    if (words[i].text.rfind('-', 0) != 0 && !is_value) break;  // the program
-  }
-  for (std::size_t i = launch.first + 1; i < words.size(); ++i) {
+  for (std::size_t i = launch.first + 1; i < launch.program; ++i) {
     const std::string& text = words[i].text;
     if (text == "-n" || text == "-np" || text == "--np" || text == "-c") {
       const auto ranks = i + 1 < words.size() ? number_of(words[i + 1].text) : std::nullopt;
       if (!ranks || ranks != job.tasks) return false;
     }
-    // A number per node, or several programs.
-    if (text == "-ppn" || text == "--ppn" || text == "-N" || text == ":" ||
-        text.rfind("--map-by", 0) == 0 || text.rfind("-npernode", 0) == 0 ||
-        text.rfind("--npernode", 0) == 0) {
+    // A number per node.
+    if (text == "-ppn" || text == "--ppn" || text == "-N" || text.rfind("--map-by", 0) == 0 ||
+        text.rfind("-npernode", 0) == 0 || text.rfind("--npernode", 0) == 0) {
       return false;
     }
   }

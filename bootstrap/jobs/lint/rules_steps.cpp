@@ -61,11 +61,12 @@ std::optional<int> ranks_of_mpirun(const LaunchCommand& launch) {
   static constexpr std::array<std::string_view, 8> kElsewhere = {
       "--hostfile", "-hostfile", "-machinefile", "--machinefile",
       "--host",     "-host",     "-hosts",       "-f"};
+  if (!launch.has_all_options || launch.has_several_programs()) return std::nullopt;
   const auto& words = launch.command->words;
   std::optional<int> ranks;
-  for (std::size_t i = launch.first + 1; i < words.size(); ++i) {
+  for (std::size_t i = launch.first + 1; i < launch.program; ++i) {
     const std::string& text = words[i].text;
-    if (contains(kElsewhere, text) || text == ":" || text == "-H" ||
+    if (contains(kElsewhere, text) || text == "-H" ||
         text.find("versubscribe") !=
             std::string::npos ||  // --oversubscribe, rmaps_base_oversubscribe
         text.find("OVERSUBSCRIBE") != std::string::npos ||

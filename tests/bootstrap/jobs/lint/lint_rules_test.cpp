@@ -79,6 +79,10 @@ const std::vector<NearMiss>& near_misses() {
 
       {"more-ranks", kSlurm + "mpirun -np 8 ./a\n"},
       {"more-ranks", kSlurm + "mpirun --oversubscribe -np 16 ./a\n"},
+      {"more-ranks", kSlurm + "mpirun ./nbody -n 100000\n"},
+      {"more-ranks", kSlurm + "mpirun --mca btl self,tcp -x A python3 bench.py -n 64\n"},
+      {"more-ranks", kSlurm + "mpirun --new-option ./bench -n 64\n"},
+      {"more-ranks", kSlurm + "mpirun -np 4 ./a : -np 16 ./b\n"},
       {"more-ranks", kSlurm + "mpirun -np $N ./a\nmpirun -np 16 --host a:16 ./b\n"},
       {"more-ranks", kSlurm + "#SBATCH --cpus-per-task=2\nsrun -K -n 16 ./a\n"},
       {"more-ranks", kSlurm + "srun -K --overcommit -n 16 ./a\n"},
