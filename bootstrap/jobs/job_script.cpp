@@ -178,6 +178,13 @@ std::vector<std::string> notes_on(const SiteProfile& site, const ScriptRequest& 
                  has_operator ? "the operator starts torchrun" : one);
   without_effect("--task", !request.task.empty() && !request.program.empty(),
                  "the script starts " + request.program + ", not the trainer");
+  without_effect("queue.whole_nodes",
+                 !bare && scheduler != "pbs" && site.truth("queue.whole_nodes"),
+                 asks + "; queue.options can have the option for whole nodes");
+  without_effect(
+      "node.gpu_type",
+      !bare && scheduler != "slurm" && scheduler != "sge" && !site.text("node.gpu_type").empty(),
+      asks + "; queue.options can have the site's option");
   const std::string time = request.time.value_or(site.text("queue.time"));
   if (warns(scheduler, request) && walltime_of(time) <= kWarningSeconds) {
     notes.push_back("the walltime " + time + " is not longer than the " +
@@ -234,6 +241,9 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["memory_gb"] = shape.memory_gb;
   values["slots"] = shape.slots() * shape.nodes;
   values["gpu_resource"] = site.text("node.gpu_type").empty() ? "gpu" : site.text("node.gpu_type");
+  // Torque ignores the mem of a job on several nodes.
+  values["several_nodes"] = shape.nodes > 1;
+  values["memory_mb_per_core"] = shape.memory_gb * 1024 / shape.cores;
   values["memory_mb_per_slot"] = shape.memory_gb * 1024 / shape.slots();
   values["parallel_environment"] =
       shape.slots() * shape.nodes == 1

@@ -570,12 +570,14 @@ $(realpath "$ROOT")/x y
   [[ $(tail -n 2 log | head -n 1) == "hpcboot <run> <--requeue> <-n> <1> <--> <build/bin/trainer> <--mode> <single>"* ]]
 }
 
-@test "a task has data of its own, unless DATA_DIR names others" {
+@test "a task and a --config file have data of their own, unless DATA_DIR names others" {
   enter_fakes
   bash "$ROOT/jobscripts/cc_ddp.sh" --task cifar
   grep -q '<--mode> <ddp> <--runs-dir> .*<--task> <cifar>' log
   TRAINER_ARGS="--task transformer" bash "$ROOT/jobscripts/lab_ddp.sh"
   tail -n 2 log | grep -q '<--mode> <ddp> <--runs-dir> .*<--task> <transformer>'
+  bash "$ROOT/jobscripts/cc_ddp.sh" --config b.cfg
+  tail -n 2 log | grep -q '<--mode> <ddp> <--runs-dir> .*<--config> <b.cfg>'
   DATA_DIR=set.h5 bash "$ROOT/jobscripts/cc_ddp.sh" --task transformer
   tail -n 2 log | grep -q '<--data> <set.h5> .*<--task> <transformer>'
   rm log

@@ -70,11 +70,10 @@ std::optional<ProbedSite> probe_grid_engine(const Ask& ask) {
     nodes.limit_seconds = limit;
     nodes.cores = leading_number(part_of(load, "num_proc"));
     if (!gpu.empty()) nodes.gpus = leading_number(part_of(value_of(said, "complex_values"), gpu));
+    if (nodes.gpus > 0 && gpu != "gpu") nodes.gpu_type = gpu;
     if (nodes.cores > 0) add_alike(site.nodes, nodes);
   }
   take_environments(site, ask);
-  if (!gpu.empty() && gpu != "gpu")
-    site.notes.push_back("This site requests GPUs with -l " + gpu + ", but scripts use -l gpu");
   if (consumable == "JOB")
     site.notes.emplace_back("This site counts GPUs per job, but scripts request one per slot");
   if (site.parallel_environment.empty() && site.parallel_environment_of_one_host.empty())

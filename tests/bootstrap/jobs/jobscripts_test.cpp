@@ -101,6 +101,12 @@ TEST_F(JobScripts, AnOptionThatComesToNothingIsNoted) {
   EXPECT_THAT(notes(lab, plain), HasSubstr("--account has no effect"));
   EXPECT_THAT(notes(lab, plain), HasSubstr("--time has no effect"));
   EXPECT_EQ(notes(site(), plain), "");
+  SiteProfile torque = site(site_with("torque"));
+  torque.set("queue.whole_nodes", "true");
+  torque.set("node.gpu_type", "a100");
+  plain.account = {};
+  EXPECT_THAT(notes(torque, plain), HasSubstr("queue.whole_nodes has no effect: a script for"));
+  EXPECT_THAT(notes(torque, plain), HasSubstr("node.gpu_type has no effect: a script for"));
   ScriptRequest pod;
   pod.job = "pytorchjob";
   pod.time = "01:00:00";

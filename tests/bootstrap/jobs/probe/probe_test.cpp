@@ -167,9 +167,13 @@ TEST(Probe, GridEngineTellsHostsResourcesAndParallelEnvironments) {
   EXPECT_THAT(probe(from(answers)), HasSubstr("# Queues: all.q long.q.\n"));
   EXPECT_THAT(probe(from(answers)), HasSubstr("# 2 nodes with 32 cores, 4 GPUs"));
   expect_scripts(site);
+  EXPECT_EQ(site.text("node.gpu_type"), "");
   answers["qconf -sc"] = "num_gpus ngpus INT <= YES JOB 0 0\n";
-  EXPECT_THAT(probe(from(answers)),
-              HasSubstr("# This site requests GPUs with -l num_gpus, but scripts use -l gpu."));
+  for (const char* host : {"n1", "n2"}) {
+    std::string& said = answers[std::string("qconf -se ") + host];
+    said.replace(said.find(" gpu=4"), 6, " num_gpus=4");
+  }
+  EXPECT_EQ(profile_of_answers(answers).text("node.gpu_type"), "num_gpus");
   EXPECT_THAT(probe(from(answers)), HasSubstr("# This site counts GPUs per job"));
 }
 

@@ -31,7 +31,7 @@ see() { # PATH
 }
 see "$PWD"; prefix=${hpcboot%/*}; see "${prefix%/bin}"; here=$seen # with what lies beside bin
 
-data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
+data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" =~ " --"(task|config) ]] || data=${data:-data/mnist} # both may have data of their own
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 mkdir -p "$runs" && runs=$(realpath "$runs") || exit
 see "$runs"

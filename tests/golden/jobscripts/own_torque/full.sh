@@ -2,7 +2,7 @@
 #PBS -N hpcboot_multinode_mpirun
 #PBS -l nodes=3:ppn=8:gpus=2
 #PBS -l walltime=02:00:00
-#PBS -l mem=32gb
+#PBS -l pmem=4096mb
 #PBS -q short
 #PBS -j oe
 #PBS -r y
@@ -31,7 +31,7 @@ see() { # PATH
 }
 see "$PWD"; prefix=${hpcboot%/*}; see "${prefix%/bin}"; here=$seen # with what lies beside bin
 
-data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
+data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" =~ " --"(task|config) ]] || data=${data:-data/mnist} # both may have data of their own
 mkdir -p "$runs" && runs=$(realpath "$runs") || exit
 see "$runs"
 if [ -e "$data" ]; then data=$(realpath "$data") && see "$data"; fi
