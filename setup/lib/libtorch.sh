@@ -122,7 +122,7 @@ fail_unpacking() { # ZIP
     "a complete zip file and enough space for it" "run this again"
 }
 
-# unpack_wheel NAME…: those of the lock with these names. PyTorch's is moved into place when it is complete.
+# unpack_wheel NAME…: those of the lock with these names. Each is moved into place when it is complete.
 unpack_wheel() {
   local requirement megabytes sum libraries
   while read -r requirement megabytes sum libraries <&3; do
@@ -133,10 +133,38 @@ unpack_wheel() {
       rm -f "$work/new/torch/lib/libtorch_python.so"
       mv -T "$work/new" "$target"
     else
-      unpack "$(echo "$work/wheel"/*.whl)" "$target"
+      unpack "$(echo "$work/wheel"/*.whl)" "$work/new"
+      move_in
     fi
-    rm -rf "$work/wheel"
+    rm -rf "$work/wheel" "$work/new"
   done 3< <(wheels)
+}
+
+# move_in: moves an NVIDIA wheel's files from $work/new into $target, into folders that it shares with other wheels. Its
+# description (NAME-VERSION.dist-info) comes last and says that nothing is missing: see is_unpacked.
+move_in() {
+  local path
+  while IFS= read -r -d '' path; do
+    mkdir -p "$target/${path%/*}"
+    mv -fT "$work/new/$path" "$target/$path"
+  done < <(
+    cd "$work/new" &&
+      find . ! -type d ! -path './*.dist-info/*' -print0 &&
+      find . ! -type d -path './*.dist-info/*' -print0
+  )
+}
+
+# is_unpacked NAME: all of NVIDIA's wheel of this name is in $target. Its description may spell the name with _, and is
+# the last file of a wheel, so a wheel whose unpacking was interrupted has none.
+is_unpacked() {
+  local name=${1//[-.]/_} found
+  for found in "$target"/*.dist-info; do
+    found=${found##*/}
+    found=${found%%-*}
+    found=${found//./_}
+    if [ "${found,,}" = "${name,,}" ]; then return 0; fi
+  done
+  return 1
 }
 
 # check_archive ZIP: of unknown origin, as it may have no known sum. pytorch.org's has files and folders only.
@@ -173,27 +201,33 @@ unpack_archive() {
   mv -T "$work/new" "$target"
 }
 
-# The loader's report: the missing dependencies of each library, and the undefined symbols of all together. libcuda
-# comes with the driver, so it is ignored here.
+# The loader's report: the missing dependencies of each library, "unloadable: LIBRARY" if the loader ends without one, and
+# the undefined symbols of all together. libcuda comes with the driver, so it is ignored here.
 loader_report() {
-  local library
-  for library in "$prefix"/lib/*.so; do ldd "$library" 2>&1 | grep -v 'libcuda\.so\.1' || true; done
+  local library dependencies
+  for library in "$prefix"/lib/*.so; do
+    dependencies=$(ldd "$library" 2>&1) || echo "unloadable: ${library##*/}"
+    grep -v 'libcuda\.so\.1' <<<"$dependencies" || true
+  done
   ldd -r "$prefix/lib/libtorch.so" 2>&1 || true
 }
 
-# The names of the wheels to unpack: with --bundled, all of NVIDIA's that are not unpacked yet, otherwise those whose
-# libraries this system lacks, or has without a symbol that LibTorch needs (CUDA's names begin with their library's:
-# ncclCommGrow is of libnccl).
+# The names of the wheels to unpack: those of which only a part was unpacked; with --bundled, all of NVIDIA's that are not
+# unpacked yet, otherwise those whose libraries this system lacks, or has without a symbol that LibTorch needs (CUDA's
+# names begin with their library's: ncclCommGrow is of libnccl).
 wheels_to_add() {
-  local requirement megabytes sum libraries library absent undefined report
+  local requirement megabytes sum libraries library absent undefined report name
   report=$(loader_report)
   absent=$(sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p' <<<"$report")
   undefined=$(sed -n 's/^undefined symbol: *\([A-Za-z0-9_]*\).*/\1/p' <<<"$report")
   while read -r requirement megabytes sum libraries; do
+    name=${requirement%%==*}
     for library in ${libraries//,/ }; do
-      if [ "$library" = - ] || compgen -G "$target/nvidia/*/lib/$library" >/dev/null; then continue; fi
-      if $bundled || grep -qxF "$library" <<<"$absent" || grep -qi "^$(stem_of "$library")" <<<"$undefined"; then
-        echo "${requirement%%==*}"
+      if [ "$library" = - ]; then continue; fi
+      if compgen -G "$target/nvidia/*/lib/$library" >/dev/null; then
+        if ! is_unpacked "$name"; then echo "$name"; fi
+      elif $bundled || grep -qxF "$library" <<<"$absent" || grep -qi "^$(stem_of "$library")" <<<"$undefined"; then
+        echo "$name"
       fi
     done
   done < <(wheels) | sort -u
@@ -228,6 +262,11 @@ check_libtorch() {
     report=$(grep 'not found' <<<"$report" | sed 's/^[[:space:]]*//' | sort -u)
     fail "libraries that do not load: $(head -n 5 <<<"$report" | paste -sd ';')" "all of LibTorch to load" \
       "use NVIDIA's wheels with --bundled; if the C library is too old, load your site's module"
+  fi
+  if grep -q '^unloadable: ' <<<"$report"; then
+    report=$(sed -n 's/^unloadable: //p' <<<"$report")
+    fail "libraries that ldd cannot load, such as damaged ones or ones that need them: $(head -n 5 <<<"$report" | paste -sd ';')" \
+      "all of LibTorch to load" "remove $target and run this again"
   fi
   if grep -q '^undefined symbol' <<<"$report"; then
     fail "$(grep '^undefined symbol' <<<"$report" | sort -u | head -n 3 | paste -sd ';')" \

@@ -36,8 +36,10 @@ make_nvidia_wheel() {
   library "$tree/nvidia/fake/lib/libfakelower.so.1" fake_lower
   library "$tree/nvidia/fake/lib/libfakecuda.so.1" fake_cuda -Wl,--no-as-needed \
     "$tree/nvidia/fake/lib/libfakelower.so.1" -Wl,-rpath,'$ORIGIN'
-  mkdir -p "$BATS_TEST_TMPDIR/lower/nvidia/fake/lib"
+  mkdir -p "$BATS_TEST_TMPDIR/lower/nvidia/fake/lib" "$BATS_TEST_TMPDIR/lower/nvidia_lower-9.8.7.dist-info"
   mv "$tree/nvidia/fake/lib/libfakelower.so.1" "$BATS_TEST_TMPDIR/lower/nvidia/fake/lib"
+  mkdir -p "$tree/nvidia_fake-9.8.7.dist-info"
+  touch "$tree/nvidia_fake-9.8.7.dist-info/RECORD" "$BATS_TEST_TMPDIR/lower/nvidia_lower-9.8.7.dist-info/RECORD"
   wheel nvidia-lower "$BATS_TEST_TMPDIR/lower"
   wheel nvidia-fake "$tree"
 }
@@ -141,6 +143,38 @@ no_leftovers() { ! compgen -G "$folder/get-libtorch.*[!g]" >/dev/null; }
   get_libtorch
   [ "$status" -eq 0 ]
   [ "$(sort "$calls" | paste -sd ' ')" = "nvidia-fake==9.8.7 nvidia-lower==9.8.7" ]
+}
+
+@test "a wheel that could not be unpacked as a whole is unpacked again" {
+  more='char fake_data[3000000] = {1};' make_nvidia_wheel
+  write_lock
+  # As on a full disk: no file may have more than 1500 blocks of 1024 bytes.
+  (ulimit -f 1500 && get_libtorch && [ "$status" -eq 1 ] && [[ $output == *"do:       run this again" ]])
+  [ ! -e "$target/nvidia" ]
+  : >"$calls"
+  get_libtorch
+  [ "$status" -eq 0 ]
+  [ "$(sort "$calls" | paste -sd ' ')" = "nvidia-fake==9.8.7 nvidia-lower==9.8.7" ]
+  ldd "$target/torch/lib/libtorch.so"
+}
+
+@test "a wheel without its last file was interrupted, and is unpacked again" {
+  get_libtorch
+  rm -r "$target/nvidia_fake-9.8.7.dist-info"
+  truncate -s 4096 "$target/nvidia/fake/lib/libfakecuda.so.1"
+  : >"$calls"
+  get_libtorch
+  [ "$status" -eq 0 ]
+  [ "$(cat "$calls")" = "nvidia-fake==9.8.7" ]
+  cmp "$BATS_TEST_TMPDIR/nvidia/nvidia/fake/lib/libfakecuda.so.1" "$target/nvidia/fake/lib/libfakecuda.so.1"
+}
+
+@test "a library that the loader cannot load is an error" {
+  get_libtorch
+  truncate -s 4096 "$target/nvidia/fake/lib/libfakecuda.so.1"
+  get_libtorch
+  [ "$status" -eq 1 ]
+  [[ $output == *"found:    libraries that ldd cannot load"*": libtorch.so"*"remove $target and run this again" ]]
 }
 
 @test "without a network: pip's last words, and where to look" {
