@@ -194,7 +194,9 @@ announce() {
 
 # plan FILE: what --dry-run says.
 plan() {
-  tell "would download $folder/$1 ($(sum_kind "$1") ${sums[$1]}) from the first of these that has it: ${mirrors[*]}"
+  local mirror shown=
+  for mirror in "${mirrors[@]}"; do shown+=" $(shown_url "$mirror")"; done
+  tell "would download $folder/$1 ($(sum_kind "$1") ${sums[$1]}) from the first of these that has it:$shown"
 }
 
 # download FILE: into $folder.
@@ -206,13 +208,15 @@ download() {
 
 # try_mirrors FILE: adds failures to the caller's $reasons.
 try_mirrors() {
-  local file=$1 part=$folder/$1.part mirror attempt before left code words
+  local file=$1 part=$folder/$1.part mirror url shown attempt before left code words
   # An earlier run may have been killed before it could rename a complete file.
   if is_right "$part" "$file"; then
     mv -f -- "$part" "$folder/$file"
     return 0
   fi
   for mirror in "${mirrors[@]}"; do
+    url=${mirror%/}/$file
+    shown=$(shown_url "$mirror")
     for ((attempt = 1; attempt <= attempts; ++attempt)); do
       left=$((timeout - SECONDS))
       if [ "$left" -le 0 ]; then
@@ -221,21 +225,21 @@ try_mirrors() {
       fi
       before=$(size_of "$part")
       code=0
-      say "$file from $mirror$([ "$before" -eq 0 ] || echo ", resuming at byte $before")"
-      fetch "${mirror%/}/$file" "$part" "$left" || code=$?
+      say "$file from $shown$([ "$before" -eq 0 ] || echo ", resuming at byte $before")"
+      fetch "$url" "$part" "$left" || code=$?
       if [ "$code" -eq 0 ] && is_right "$part" "$file"; then
         mv -f -- "$part" "$folder/$file"
         return 0
       fi
       if [ "$code" -eq 0 ]; then
-        reasons+="; $mirror: wrong $(sum_kind "$file") sum"
+        reasons+="; $shown: wrong $(sum_kind "$file") sum"
         rm -f -- "$part"
       elif [ "$code" -eq 3 ]; then
-        reasons+="; $mirror: cannot resume at byte $before"
+        reasons+="; $shown: cannot resume at byte $before"
         rm -f -- "$part"
       else
         require_room
-        reasons+="; $mirror: $(last_of "$words")"
+        reasons+="; $shown: $(last_of "${words//"$url"/"$shown"}")"
         if [ "$(size_of "$part")" -gt "$before" ]; then continue; fi
       fi
       # Once more from the first byte, if a partial file could not be completed.

@@ -42,7 +42,7 @@ archive_url() {
 print_plan() {
   local requirement megabytes sum libraries
   if [ "$flavour" = cpu ]; then
-    if [ ! -e "$target" ]; then tell "would download $(archive_url) into $target"; fi
+    if [ ! -e "$target" ]; then tell "would download $(shown_url "$(archive_url)") into $target"; fi
   else
     while read -r requirement megabytes sum libraries; do
       if [[ $requirement == torch==* ]]; then
@@ -175,19 +175,20 @@ check_archive() {
 }
 
 refuse_archive() {
-  fail "an archive with $1" "$2" "do not use it; check its origin: $(archive_url)"
+  fail "an archive with $1" "$2" "do not use it; check its origin: $(shown_url "$(archive_url)")"
 }
 
 unpack_archive() {
-  local url left code=0
+  local url shown words left code=0
   command -v curl >/dev/null || fail "no curl on this machine" "the program curl" "run bash setup/install.sh"
   url=$(archive_url)
+  shown=$(shown_url "$url")
   need_space 250
   left=$(seconds_left)
-  say "$url"
-  curl --fail --location --silent --show-error --connect-timeout 20 --max-time "$left" \
-    --output "$work/libtorch.zip" "$url" 2>"$work/curl.log" || code=$?
-  [ "$code" -eq 0 ] || fail "no archive at $url ($(tail -n 1 "$work/curl.log"))" "a LibTorch without CUDA" \
+  say "$shown"
+  words=$(curl --fail --location --silent --show-error --connect-timeout 20 --max-time "$left" \
+    --output "$work/libtorch.zip" "$url" 2>&1) || code=$?
+  [ "$code" -eq 0 ] || fail "no archive at $shown ($(tail -n 1 <<<"${words//"$url"/"$shown"}"))" "a LibTorch without CUDA" \
     "check the network, use another --archive URL, or use PyPI's build, which also runs without a GPU: --cuda"
   if [ -n "$archive_sum" ]; then
     require_sum "$work/libtorch.zip" "$archive_sum"

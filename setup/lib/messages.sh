@@ -31,6 +31,21 @@ usage_error() {
   exit 2
 }
 
+# shown_url URL: the URL as a message may show it, because messages end up in logs that others read: without a password, a
+# token before the host, or a query, which may be a signature.
+shown_url() {
+  local LC_ALL=C scheme='' user rest=$1
+  if [[ $rest =~ ^([A-Za-z][A-Za-z0-9+.-]*://)(.*)$ ]]; then scheme=${BASH_REMATCH[1]} rest=${BASH_REMATCH[2]}; fi
+  # In the second form the password contains a character that ends the host, so that the URL is wrong.
+  if [[ $rest =~ ^([^/?#]*)@(.*)$ ]] || [[ $rest =~ ^([^/?#:]*:.*)@(.*)$ ]]; then
+    user=${BASH_REMATCH[1]} rest=${BASH_REMATCH[2]}
+    if [[ $user == *:* ]]; then user="${user%%:*}:***"; else user='***'; fi
+    scheme+=$user@
+  fi
+  if [[ $rest == *[?#]* ]]; then rest="${rest%%[?#]*}?***"; fi
+  printf '%s' "$scheme$rest"
+}
+
 # consent QUESTION: true with --yes, or if somebody answers "y" in a terminal.
 consent() {
   local answer

@@ -253,6 +253,33 @@ SH
   plain_output
 }
 
+# shown URL: what shown_url prints, and nothing else.
+shown() { bash -c '. "$0/lib/messages.sh"; shown_url "$1"' "$folder" "$1"; }
+
+@test "shown_url: no password, token or query" {
+  [ "$(shown https://example.org/mnist/)" = https://example.org/mnist/ ]
+  [ "$(shown http://joe:hunter2@example.org:80/mnist/)" = "http://joe:***@example.org:80/mnist/" ]
+  [ "$(shown http://joe:hun@ter2@example.org)" = "http://joe:***@example.org" ]
+  [ "$(shown http://joe:hun/ter?2@example.org/x)" = "http://joe:***@example.org/x" ]
+  [ "$(shown joe:hunter2@example.org)" = "joe:***@example.org" ]
+  [ "$(shown https://hunter2@example.org/x)" = "https://***@example.org/x" ]
+  [ "$(shown 'https://example.org/@x/y.zip?user=joe&sig=hunter2#hunter2')" = "https://example.org/@x/y.zip?***" ]
+  [ "$(shown file:///data/a@b)" = file:///data/a@b ]
+}
+
+@test "get-mnist, get-cifar and get-libtorch show no password, token or query" {
+  local url='http://joe:hunter2@127.0.0.1:9/mnist/' signed='http://joe:hunter2@127.0.0.1:9/x.zip?sig=hunter2' command option
+  for command in "get-mnist --mirror $url" "get-cifar --mirror $url" "get-libtorch --cpu --archive $signed"; do
+    for option in --timeout=9 --dry-run; do
+      # shellcheck disable=SC2086 # a command and its options
+      run "$folder"/$command --dir "$BATS_TEST_TMPDIR/new" ${option/=/ }
+      echo "$output"
+      [ "$status" -eq "$([ $option = --dry-run ] && echo 0 || echo 1)" ]
+      [[ $output == *"http://joe:***@127.0.0.1:9/"* && $output != *hunter2* ]]
+    done
+  done
+}
+
 @test "a key or a home folder whose name ssh would read in another way is used as it is, or refused" {
   bash "$folder/ssh-setup" generate
   make_host lab1
