@@ -52,6 +52,23 @@ cluster_packages=(
 )
 developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr ccache)
 
+# What these packages are called upstream; the others have the same name there.
+declare -A upstream_name=(
+  [g++]="a C++17 compiler" [cmake]="CMake >= 3.21" [ninja-build]=Ninja [ca-certificates]="CA certificates"
+  [libboost-program-options-dev]="Boost.Program_options >= 1.66" [nlohmann-json3-dev]=nlohmann-json [libfmt-dev]=fmt
+  [libspdlog-dev]=spdlog [zlib1g-dev]=zlib [libhdf5-dev]="HDF5 (with C++)" [libtomlplusplus-dev]=toml++
+  [libmstch-dev]=mstch [libprotozero-dev]=protozero [libboost-dev]="Boost (CRC)" [libpmix-dev]=OpenPMIx
+  [libpmi2-0-dev]="PMI2 of Slurm" [libtorch-dev]="LibTorch 1.13 or >= 2.7" [openmpi-bin]="Open MPI"
+  [libopenmpi-dev]="Open MPI" [libssl-dev]="OpenSSL >= 1.1" [libmunge-dev]=MUNGE [gnuplot-nox]=gnuplot
+  [libopenblas0-openmp]="OpenBLAS (for OpenMP)"
+  [libgtest-dev]=GoogleTest [libgmock-dev]=GoogleTest [libbenchmark-dev]="Google Benchmark"
+  [clang-format]="clang-format 14" [python3]=Python [python3-torchvision]="torchvision (Python)"
+  [python3-venv]="venv (Python)" [python3-yaml]="PyYAML" [gfortran]="a Fortran compiler" [python3-pip]=pip
+  [chromium]=Chromium [chromium-driver]=chromedriver [python3-selenium]="Selenium (Python)" [groff-base]=groff
+  [mpich]=MPICH [openssh-client]=OpenSSH [openssh-server]=OpenSSH [munge]=MUNGE [slurmctld]=Slurm [slurmd]=Slurm
+  [slurm-client]=Slurm [slurm-wlm-torque]="Slurm's qsub"
+)
+
 # An older version counts as missing.
 declare -A minimum_version=([cmake]=3.21 [libtorch-dev]=1.13)
 
@@ -106,20 +123,30 @@ Without root, as on a cluster, everything comes from modules and CMAKE_PREFIX_PA
 TEXT
 }
 
+# names_elsewhere PACKAGE…: their names as other systems have them, in lines of at most 80 columns. No other program is
+# needed.
+names_elsewhere() {
+  local package name names='' line=''
+  for package in "$@"; do
+    name=${upstream_name[$package]-$package}
+    if [[ ", $names, " == *", $name, "* ]]; then continue; fi
+    names+=${names:+, }$name
+    if [ $((${#line} + ${#name} + 2)) -gt 74 ]; then
+      echo "     $line"
+      line=
+    fi
+    line+=" $name,"
+  done
+  echo "     ${line%,}"
+}
+
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  cat <<'TEXT'
-install.sh: this is not a Debian or Ubuntu system. Install with its package manager:
-  to build and run: a C++17 compiler, CMake >= 3.21, Ninja, pkg-config, git,
-                    Boost.Program_options,
-                    nlohmann-json, fmt, spdlog, toml++, mstch, zlib,
-                    HDF5 (with C++), protozero,
-                    OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI,
-                    gnuplot
-  to test:          GoogleTest, Google Benchmark, bats, shellcheck, clang-format 14,
-                    torchvision (Python), MPICH, gdb, elfutils, faketime,
-                    Chromium, chromedriver, Selenium (Python), zsh, fish, groff,
-                    iproute2, OpenSSH, munge, Slurm, tcsh
-TEXT
+  echo "install.sh: this is not a Debian or Ubuntu system. Install with its package manager,"
+  echo "libraries with their headers:"
+  echo "  to build and run:"
+  names_elsewhere "${run_packages[@]}"
+  echo "  to test, also:"
+  names_elsewhere "${test_packages[@]}" "${cluster_packages[@]}"
   no_root_recipe
   exit 1
 fi

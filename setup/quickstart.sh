@@ -133,7 +133,7 @@ step "configuring build/" "install what the summary above lists as missing" \
 step "building trainer and runtable with $(build_jobs) jobs" "see the first error above" \
   cmake --build build --parallel "$(build_jobs)" --target training
 step "checking for the trainer" \
-  "install what the summary of 'cmake build' lists as missing: LibTorch, Boost, spdlog or zlib" \
+  "install what the summary of 'cmake build' lists as missing: LibTorch, OpenSSL, Boost, nlohmann_json, fmt, spdlog or zlib" \
   test -x build/bin/trainer
 
 case $task in

@@ -203,13 +203,49 @@ EOF
   [[ $output == *"do: "* ]]
 }
 
-@test "another system gets upstream's names" {
+@test "another system gets upstream's names of all packages" {
   tools=$BATS_TEST_TMPDIR/tools
   mkdir "$tools"
   ln -s "$(command -v bash)" "$(command -v cat)" "$tools"
   PATH=$tools run bash "$script"
+  echo "$output"
   [ "$status" -eq 1 ]
-  [[ $output == *"OpenPMIx"* ]]
+  local run_packages test_packages cluster_packages package names part
+  local -A upstream_name
+  eval "$(sed -n '/^declare -A upstream_name=(/,/^)/{s/^declare -A //;p}
+    /^\(run\|test\|cluster\)_packages=(/,/^)/p' "$script")"
+  [ "${#run_packages[@]}" -gt 25 ]
+  for part in run test; do
+    if [ $part = run ]; then
+      set -- "${run_packages[@]}"
+      names=$(sed -n '/^  to build and run:/,/^  to test/{/:$/d;p}' <<<"$output")
+    else
+      set -- "${test_packages[@]}" "${cluster_packages[@]}"
+      names=$(sed -n '/^  to test/,/^[^ ]/{/:$/d;/^ /p}' <<<"$output")
+    fi
+    names=", $(paste -sd ' ' <<<"$names" | tr -s ' '), "
+    names=${names/,  /, }
+    for package in "$@"; do
+      [[ $package != lib*-dev || -n ${upstream_name[$package]-} ]]
+      [[ $names == *", ${upstream_name[$package]-$package}, "* ]]
+    done
+  done
+  [[ $names != *OpenSSL* && $output == *OpenSSL*MUNGE*OpenBLAS* ]]
+  run grep -E '.{81}' <<<"$(sed -n '/^  to/,/^[^ ]/{/^ /p}' <<<"$output")"
+  [ "$status" -eq 1 ]
+}
+
+# What CMake names as the remedy for a missing library is what this script installs.
+@test "the packages that CMake's summary names are installed" {
+  bash "$script" --for run
+  local package named
+  named=$(grep -oE '[a-z0-9_-]+-dev' "$BATS_TEST_DIRNAME/../../cmake/HpcbootDependencies.cmake" |
+    grep -vE 'libnccl|libgtest|libgmock|libbenchmark' | sort -u)
+  [ "$(wc -l <<<"$named")" -gt 10 ]
+  for package in $named; do
+    echo "$package"
+    grep -q "^$package " "$state"
+  done
 }
 
 @test "usage" {

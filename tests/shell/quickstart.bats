@@ -203,7 +203,7 @@ EOS
   command_file "$fake/cmake" <<<'mkdir -p build; touch build/CMakeCache.txt; echo "cmake version 3.25.1"'
   run bash setup/quickstart.sh
   [ "$status" -ne 0 ]
-  [[ $output == *"LibTorch"* ]]
+  [[ $output == *"LibTorch, OpenSSL, Boost, "* ]]
 }
 
 @test "test.sh turns the tests on in a build/ of quickstart, and passes options to ctest" {
