@@ -99,6 +99,24 @@ PY
   done
 }
 
+@test "the python format is where torchvision looks for it, whether the folder is named or the one above" {
+  local above=$BATS_TEST_TMPDIR/data/any set classes name files
+  for set in "100 cifar-100-python train test meta" "10 cifar-10-batches-py ${batches[*]%.bin} batches.meta"; do
+    read -r classes name files <<<"$set"
+    choose "cifar-$classes-python.tar.gz" "$name" "$above"
+    # shellcheck disable=SC2086 # names
+    make_archive $files
+    get_cifar --mirror "file://$mirror" --classes "$classes" --format python
+    [ "$status" -eq 0 ]
+    diff -r "$tree/$name" "$above/$name"
+    choose "$archive" "$name" "$above/$name"
+    get_cifar --mirror "file:///nowhere" --classes "$classes" --format python
+    is_complete
+  done
+  rm -r "$above"/cifar-10{-batches-py,0-python}
+  holds_nothing "$above"
+}
+
 @test "source and licence come before the first download, and only then" {
   serve whole "$mirror"
   get_cifar --mirror "$url"
