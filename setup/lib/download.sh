@@ -56,8 +56,11 @@ use_options() {
   if [ -n "$checksums" ]; then
     [ -r "$checksums" ] || usage_error "cannot read --checksums '$checksums'"
     sums=()
+    # The files may have been in another folder (mirror/x.gz), and the list have been written on Windows.
     while read -r sum name; do
-      if [ -n "$name" ]; then sums[${name#\*}]=$sum; fi
+      name=${name%$'\r'}
+      name=${name#\*}
+      if [ -n "$name" ]; then sums[${name##*/}]=$sum; fi
     done < <(grep . "$checksums")
     for name in "$@"; do
       [[ ${sums[$name]-} =~ ^[0-9a-f]{64}$ ]] || usage_error "'$checksums' has no SHA-256 sum of $name"
@@ -159,7 +162,15 @@ fail_unwritable() { # REASON
 }
 
 # fetch URL PART SECONDS: resumes the download in PART, and sets $words, its messages. Exit code 3 if it cannot be resumed.
-fetch() { if command -v curl >/dev/null; then fetch_with_curl "$@"; else fetch_with_wget "$@"; fi; }
+fetch() {
+  if command -v curl >/dev/null; then
+    fetch_with_curl "$@"
+  elif [[ $1 == file://* ]]; then
+    copy_local "$@"
+  else
+    fetch_with_wget "$@"
+  fi
+}
 
 fetch_with_curl() {
   local code=0
@@ -177,6 +188,13 @@ fetch_with_wget() {
   # wget keeps a partial file that no server can complete, and leaves an empty file on errors.
   if [ -f "$2" ] && [ ! -s "$2" ]; then rm -f "$2"; fi
   if [ "$code" -ne 0 ]; then return 1; fi
+}
+
+# copy_local URL PART SECONDS: wget does not know file://. %XX is a byte of the path; a host is this one.
+copy_local() {
+  local path=${1#file://}
+  path=$(printf '%b' "$(sed 's/\\/\\\\/g; s/%\([0-9A-Fa-f]\{2\}\)/\\x\1/g' <<<"/${path#*/}")")
+  words=$(timeout "$3" cp -- "$path" "$2" 2>&1)
 }
 
 # last_of TEXT: its last line.

@@ -47,7 +47,7 @@ without_curl() {
   local tool
   command -v wget >/dev/null || skip "no wget on this machine"
   mkdir "$BATS_TEST_TMPDIR/bin"
-  for tool in bash basename cut dirname grep head mkdir mv rm sha256sum timeout wc wget; do
+  for tool in bash basename cp cut dirname grep head mkdir mv rm sed sha256sum timeout wc wget; do
     ln -s "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bin/$tool"
   done
   without_curl_path=$BATS_TEST_TMPDIR/bin
@@ -96,6 +96,28 @@ without_curl() {
   PATH=$without_curl_path get_mnist --mirror "$url"
   is_complete
   requests cutting | grep -qx "/train-images-idx3-ubyte.gz bytes=4000-"
+}
+
+@test "a mirror on this machine needs no curl" {
+  without_curl
+  local odd="$BATS_TEST_TMPDIR/100% a\\x20b"
+  cp -r "$mirror" "$odd"
+  PATH=$without_curl_path get_mnist --mirror file:///nowhere --mirror "file://${odd/ /%20}"
+  is_complete
+  rm -r "$folder"
+  PATH=$without_curl_path get_mnist --mirror file:///nowhere
+  [ "$status" -eq 1 ]
+  [[ $output == *"; file:///nowhere: cp: "*"No such file or directory"* ]]
+}
+
+@test "--checksums takes what sha256sum prints for files in another folder, and lines of Windows" {
+  (cd "$BATS_TEST_TMPDIR" && sha256sum mirror/*.gz | sed 's/$/\r/') >"$sums"
+  get_mnist --mirror "file://$mirror"
+  is_complete
+  rm -r "$folder"
+  (cd "$mirror" && sha256sum --binary ./*.gz) >"$sums"
+  get_mnist --mirror "file://$mirror"
+  is_complete
 }
 
 @test "the next mirror goes on with what the first had begun" {
