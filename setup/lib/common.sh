@@ -19,14 +19,48 @@ step() {
   echo "    $((SECONDS - started)) s"
 }
 
-# The number of build jobs that this machine can run at a time: one per core, with 2 GiB of memory for
-# each, which a translation unit with LibTorch's headers needs.
+system_root= # where /proc and /sys are; tests have another place
+
+# The number of build jobs that can run at a time: one per core, with 2 GiB of memory for each, which a translation unit
+# with LibTorch's headers needs. A batch job or a container may have less than the machine: its control groups say so.
 build_jobs() {
-  local cores memory
-  cores=$(nproc)
-  memory=$(awk '/^MemAvailable:/ { print int($2 / 2097152) }' /proc/meminfo)
-  if [ "$memory" -lt 1 ]; then memory=1; fi
-  echo $((cores < memory ? cores : memory))
+  {
+    nproc
+    {
+      of_groups cpu cpu.max
+      of_groups cpu cpu.cfs_quota_us cpu.cfs_period_us
+    } | awk '$1 + 0 > 0 && $2 + 0 > 0 { print $1 / $2 }' # "max" and -1 mean none
+    {
+      awk '/^MemAvailable:/ { printf "%.0f\n", $2 * 1024 }' "$system_root/proc/meminfo"
+      of_groups memory memory.max
+      of_groups memory memory.limit_in_bytes
+    } | awk '$1 + 0 > 0 { print $1 / 2 ^ 31 }'
+  } | awk 'NR == 1 || $1 < least { least = $1 } END { print least < 1 ? 1 : int(least) }'
+}
+
+# of_groups CONTROLLER FILE…: what these files say, one line for each control group of this process and those around
+# it. In a container, the mounted tree may begin further down than the group's path says.
+of_groups() {
+  local controllers path mount mounts group
+  if [ ! -r "$system_root/proc/self/cgroup" ]; then return; fi
+  # "0::/user.slice", or "4:cpu,cpuacct:/docker/3f2a" of version 1
+  while IFS=: read -r _ controllers path; do
+    if [ -z "$controllers" ]; then
+      mounts=("$system_root/sys/fs/cgroup"{,/unified})
+    elif [[ ,$controllers, == *,$1,* ]]; then
+      mounts=("$system_root/sys/fs/cgroup/$1")
+    else
+      continue
+    fi
+    for mount in "${mounts[@]}"; do
+      group=/${path#/}
+      group=${group%/}
+      while (cd "$mount$group" && paste -d ' ' "${@:2}") 2>/dev/null || true; do
+        if [ -z "$group" ]; then break; fi
+        group=${group%/*}
+      done
+    done
+  done <"$system_root/proc/self/cgroup"
 }
 
 # require_own_build: ends the script, with what to do, if build/ belongs to another folder: CMake writes whole paths into

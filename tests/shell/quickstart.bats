@@ -137,6 +137,37 @@ EOS
   [ "${lines[0]% --target training}" = "${lines[1]}" ]
 }
 
+@test "a build has no more jobs than the control groups have memory and processors for" {
+  local root=$BATS_TEST_TMPDIR/root group
+  command_file "$fake/nproc" <<<'echo 64'
+  mkdir -p "$root"/proc/self "$root"/sys/fs/cgroup/{a/b,memory/a/b,cpu}
+  group=$root/sys/fs/cgroup/a
+  echo "MemAvailable: $((100 << 20)) kB" >"$root/proc/meminfo"
+  jobs_of() { bash -c '. setup/lib/common.sh; system_root=$1; build_jobs' - "$root"; }
+  [ "$(jobs_of)" = 50 ]
+  echo 0::/a/b >"$root/proc/self/cgroup"
+  [ "$(jobs_of)" = 50 ]
+  echo max >"$group/b/memory.max"
+  echo "max 100000" >"$group/b/cpu.max"
+  [ "$(jobs_of)" = 50 ]
+  echo $((9 << 30)) >"$group/memory.max"
+  [ "$(jobs_of)" = 4 ]
+  echo "350000 100000" >"$group/cpu.max"
+  [ "$(jobs_of)" = 3 ]
+  echo 1000 >"$group/b/memory.max"
+  [ "$(jobs_of)" = 1 ]
+
+  printf '%s\n' 5:cpuacct,cpu:/a/b 4:memory:/a/b 3:freezer:/ >"$root/proc/self/cgroup"
+  [ "$(jobs_of)" = 50 ]
+  echo $((7 << 30)) >"$root/sys/fs/cgroup/memory/a/memory.limit_in_bytes"
+  [ "$(jobs_of)" = 3 ]
+  echo -1 >"$root/sys/fs/cgroup/cpu/cpu.cfs_quota_us"
+  echo 100000 >"$root/sys/fs/cgroup/cpu/cpu.cfs_period_us"
+  [ "$(jobs_of)" = 3 ]
+  echo 250000 >"$root/sys/fs/cgroup/cpu/cpu.cfs_quota_us"
+  [ "$(jobs_of)" = 2 ]
+}
+
 @test "a second quickstart keeps the options of build/ and the data" {
   bash setup/quickstart.sh
   : >"$calls"
