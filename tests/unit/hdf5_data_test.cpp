@@ -58,9 +58,13 @@ std::vector<Case> cases() {
        },
        ErrorCode::missing_data, "has no array 'train/labels'; it has train/images", "test/labels"},
       {"doubles", images(H5::PredType::IEEE_F64LE, {4, 3, 3}), wrong,
-       "'train/images': elements of type float64", "uint8 (0 to 255) or float32 (0 to 1)"},
+       "'train/images': elements of type float64",
+       "uint8 (0 to 255) or float32 (0 to 1); do: save the array again in Python as "
+       "float32: "
+       "x.astype(\"float32\") of NumPy"},
       {"signed bytes", images(H5::PredType::STD_I8LE, {4, 3, 3}), wrong, "of type int8", "uint8"},
-      {"words", images(H5::PredType::STD_U16BE, {4, 3, 3}), wrong, "of type uint16", "uint8"},
+      {"words", images(H5::PredType::STD_U16BE, {4, 3, 3}), wrong, "of type uint16",
+       "in Python as uint8: "},
       {"strings", images(H5::StrType(H5::PredType::C_S1, 8), {4, 3, 3}), wrong, "of type string",
        "uint8"},
       {"a scalar", images(kByte, {}), wrong, "the shape scalar", "number x rows x columns"},
@@ -73,7 +77,7 @@ std::vector<Case> cases() {
       {"channels last", images(kByte, {4, 28, 28, 3}), wrong, "images of 28x28x3",
        "1 to 16 channels"},
       {"labels of floats", labels(H5::PredType::IEEE_F32LE, {4}), wrong,
-       "'train/labels': elements of type float32", "integers"},
+       "'train/labels': elements of type float32", "in Python as int64: "},
       {"labels one-hot", labels(kByte, {4, 10}), wrong, "the shape 4 x 10", "one dimension"},
       {"fewer labels", labels(kByte, {3}), wrong, "3 labels", "4, one for each of 'train/images'"},
       {"more labels", labels(kByte, {5}), wrong, "5 labels", "4, one for each"},
@@ -237,7 +241,7 @@ TEST(Hdf5Data, AMissingFilterIsNamed) {
   const auto set = open(path);
   expect_error(
       ErrorCode::malformed_data, [&] { test::read_all(*set); }, "train/images", "filter 32000",
-      "filters that this HDF5 library has");
+      "filters that this HDF5 library has", "h5repack -f GZIP=4", "compression=\"gzip\"");
 }
 
 TEST(Hdf5Data, ChunksAndCompressionAreAsAskedFor) {

@@ -92,7 +92,7 @@ TEST(PtData, WhatIsNoDataSetIsAnError) {
        "without pickle_protocol"},
       {"numpy.pt", ErrorCode::malformed_data, "contains numpy.", "torch.as_tensor(x)"},
       {"parameter.pt", ErrorCode::malformed_data, "contains torch._utils._rebuild_parameter",
-       "plain dicts"},
+       "torch.as_tensor(x).detach()"},
       {"one_item.pt", ErrorCode::malformed_data, "contains a list of one item", "plain dicts"},
   };
   for (const auto& c : cases) {

@@ -175,7 +175,7 @@ TEST(Sequences, ThatDoNotMatchAreNamed) {
   expect({source, {"train/target", DType::f32, {4, 24}}}, ErrorCode::malformed_data,
          "the shape 4 x 24");
   expect({source, {"train/target", DType::i32, {4, 3, 8}}}, ErrorCode::malformed_data,
-         "elements of type int32");
+         "x.astype(\"float32\")");
   expect({source, {"train/target", DType::f32, {}}}, ErrorCode::malformed_data, "the shape scalar");
 }
 

@@ -24,10 +24,17 @@ std::string prefix(Split split) {
   return split == Split::train ? "train/" : "test/";
 }
 
+bool is_integer(const ArrayInfo& array) {
+  constexpr DType kIntegers[] = {DType::u8,  DType::i8,  DType::i16, DType::u16,
+                                 DType::i32, DType::u32, DType::i64, DType::u64};
+  return array.readable &&
+         std::find(std::begin(kIntegers), std::end(kIntegers), array.type) != std::end(kIntegers);
+}
+
 ImageShape check_images(const ArrayFile& file, const ArrayInfo& images) {
   if (!images.readable || (images.type != DType::u8 && images.type != DType::f32)) {
-    throw file.malformed(images, "elements of type " + images.type_name,
-                         "uint8 (0 to 255) or float32 (0 to 1)");
+    throw file.wrong_type(images, "uint8 (0 to 255) or float32 (0 to 1)",
+                          is_integer(images) ? "uint8" : "float32");
   }
   const auto& shape = images.shape;
   if (shape.size() != 3 && shape.size() != 4) {
@@ -63,17 +70,10 @@ std::int64_t integer_at(const std::uint8_t* bytes, DType type) {
   return as(std::int64_t{});
 }
 
-bool is_integer(const ArrayInfo& array) {
-  constexpr DType kIntegers[] = {DType::u8,  DType::i8,  DType::i16, DType::u16,
-                                 DType::i32, DType::u32, DType::i64, DType::u64};
-  return array.readable &&
-         std::find(std::begin(kIntegers), std::end(kIntegers), array.type) != std::end(kIntegers);
-}
-
 std::vector<std::uint8_t> read_labels(const ArrayFile& file, const ArrayInfo& labels,
                                       const ArrayInfo& images, std::int64_t count) {
   if (!is_integer(labels)) {
-    throw file.malformed(labels, "elements of type " + labels.type_name, "integers");
+    throw file.wrong_type(labels, "integers", "int64");
   }
   if (labels.shape.size() != 1) {
     throw file.malformed(labels, "the shape " + shape_text(labels.shape), "one dimension");
@@ -224,9 +224,17 @@ void ArrayFile::require_room(const ArrayInfo& array, std::int64_t rows, std::int
 }
 
 Error ArrayFile::malformed(const ArrayInfo& array, const std::string& found,
-                           const std::string& expected) const {
+                           const std::string& expected, const std::string& remedy) const {
   return Error(ErrorCode::malformed_data,
-               "'" + path_.string() + "', array '" + array.name + "': " + found, expected, kRemedy);
+               "'" + path_.string() + "', array '" + array.name + "': " + found, expected,
+               remedy.empty() ? kRemedy : remedy);
+}
+
+Error ArrayFile::wrong_type(const ArrayInfo& array, const std::string& expected,
+                            const std::string& type) const {
+  return malformed(array, "elements of type " + array.type_name, expected,
+                   "save the array again in Python as " + type + ": x.astype(\"" + type +
+                       "\") of NumPy, x.to(torch." + type + ") of PyTorch");
 }
 
 std::unique_ptr<Dataset> open_split(std::shared_ptr<const ArrayFile> file, Split split,

@@ -64,8 +64,13 @@ class ArrayFile {
                     const char* things) const;
 
   /// The Error{malformed_data} that names the file and the array.
-  Error malformed(const ArrayInfo& array, const std::string& found,
-                  const std::string& expected) const;
+  /// @param remedy instead of recreating the file
+  Error malformed(const ArrayInfo& array, const std::string& found, const std::string& expected,
+                  const std::string& remedy = "") const;
+  /// The same for elements of a type that cannot be used.
+  /// @param type one that can, which the remedy names
+  Error wrong_type(const ArrayInfo& array, const std::string& expected,
+                   const std::string& type) const;
 
  protected:
   ArrayFile(std::filesystem::path path, std::string format)

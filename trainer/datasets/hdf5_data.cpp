@@ -297,7 +297,10 @@ void Hdf5File::read(const ArrayInfo& array, const std::vector<RowRun>& runs, voi
   const Opened& opened = opened_.at(array.name);
   if (!opened.missing_filter.empty()) {
     throw malformed(array, "stored with " + array.filters,
-                    "filters that this HDF5 library has; it lacks '" + opened.missing_filter + "'");
+                    "filters that this HDF5 library has; it lacks '" + opened.missing_filter + "'",
+                    "write a copy with gzip where that filter is installed: `h5repack -f GZIP=4 "
+                    "FILE COPY`; or, for h5py's lzf, create_dataset(…, compression=\"gzip\") in "
+                    "Python");
   }
   std::vector<hsize_t> sizes(array.shape.begin(), array.shape.end());
   sizes[0] = 0;

@@ -199,7 +199,8 @@ PtFile::PtFile(const std::filesystem::path& path) : ArrayFile(path, "PyTorch") {
         ErrorCode::malformed_data,
         "'" + path.string() + "' contains " + check.foreign + "; LibTorch reports '" + failed + "'",
         "tensors, numbers and texts in plain dicts",
-        "save tensors only, in Python: torch.save({\"train/images\": torch.as_tensor(x), …}, "
+        "save tensors only, in Python: torch.save({\"train/images\": torch.as_tensor(x).detach(), "
+        "…}, "
         "FILE)");
   }
   if (!failed.empty()) throw malformed_file(path, "LibTorch reports '" + failed + "'");

@@ -18,7 +18,7 @@ SequenceSide side_of(const ArrayFile& file, const ArrayInfo& array) {
   constexpr DType kTypes[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
   if (!array.readable ||
       std::find(std::begin(kTypes), std::end(kTypes), array.type) == std::end(kTypes)) {
-    throw file.malformed(array, "elements of type " + array.type_name, "floating-point numbers");
+    throw file.wrong_type(array, "floating-point numbers", "float32");
   }
   const auto within = [](std::int64_t value, std::int64_t most) {
     return value >= 1 && value <= most;
