@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "record/atomic_file.hpp"
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -90,13 +91,36 @@ TEST_P(AtomicFolder, DoesNotComeBackOnceItIsRemoved) {
 
 TEST_P(AtomicFolder, HasOneWriterAtATime) {
   {
-    const FolderLock alone(folder_);
+    const WriterLock alone(folder_);
     test::expect_error(
-        ErrorCode::unwritable_output, [&] { const FolderLock other(folder_); },
+        ErrorCode::unwritable_output, [&] { const WriterLock other(folder_); },
         "another process is writing '" + folder_.string() + "'");
   }
   EXPECT_EQ(names(), 0) << "the lock's file is gone";
-  const FolderLock next(folder_);
+  const WriterLock next(folder_);
+}
+
+TEST_P(AtomicFolder, TheNextWriterRemovesWhatKilledOnesLeft) {
+  const fs::path left = unfinished_name(folder_);
+  fs::create_directories(left / "deeper");
+  write_text(unfinished_name(folder_), "a file");
+  const std::string name = folder_.filename().string();
+  const auto other = {"." + name + ".1-x.tmp", "." + name + ".1.tmp", "." + name + "x.1-1.tmp",
+                      "." + name + ".1-1",     name + ".1-1.tmp",     "." + name + "..tmp",
+                      "." + name + ".-.tmp",   "." + name + ".tmp"};
+  for (const std::string& one : other) write_text(place_.path() / one, "another's");
+  { const WriterLock alone(folder_); }
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_EQ(names(), static_cast<long>(other.size()));
+}
+
+TEST_P(AtomicFolder, AWriterThatIsTurnedAwayRemovesNothing) {
+  const WriterLock alone(folder_);
+  const fs::path in_progress = unfinished_name(folder_);
+  fs::create_directories(in_progress);
+  test::expect_error(
+      ErrorCode::unwritable_output, [&] { const WriterLock other(folder_); }, "another process");
+  EXPECT_TRUE(fs::exists(in_progress));
 }
 
 INSTANTIATE_TEST_SUITE_P(Exchange, AtomicFolder, ::testing::Bool());

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "datasets/inspect.hpp"
 #include "datasets/terminal_image.hpp"
@@ -157,6 +159,34 @@ TEST(Convert, AFailureLeavesNothing) {
     options.progress = [](std::int64_t, std::int64_t) { throw std::runtime_error("stop"); };
     EXPECT_THROW(convert(kSource, target, options), std::runtime_error) << target;
     EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << target;
+  }
+}
+
+TEST(Convert, RemovesWhatAKilledOneLeft) {
+  const TemporaryFolder folder;
+  for (const bool exists : {false, true}) {
+    for (const std::string& target : targets(folder, "set")) {
+      SCOPED_TRACE(target);
+      const bool is_folder = std::filesystem::path(target).extension().empty();
+      if (exists && is_folder) std::filesystem::create_directory(target);
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ConvertOptions options;
+        options.progress = [](std::int64_t, std::int64_t) { ::_exit(0); };  // no destructor runs
+        convert(kSource, target, options);
+        ::_exit(1);
+      }
+      int status = 0;
+      ASSERT_EQ(::waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0);
+      const auto place = exists && is_folder ? std::filesystem::path(target) : folder.path();
+      EXPECT_FALSE(std::filesystem::is_empty(place));
+      convert(kSource, target, {});
+      for (const auto& entry : std::filesystem::directory_iterator(place))
+        EXPECT_NE(entry.path().filename().string().front(), '.') << entry.path();
+      std::filesystem::remove_all(target);
+      EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include "core/counted.hpp"
 #include "hpcboot/error.hpp"
 #include "record/atomic_folder.hpp"
+#include "record/disk_sync.hpp"
 #include "record/sharded_safetensors.hpp"
 
 namespace hpcboot::app {
@@ -51,7 +52,8 @@ std::string split_model(const fs::path& source, const fs::path& target, int shar
   }
   const fs::path folder = target.has_filename() ? target : target.parent_path();
   const record::SafetensorsFile model(source);
-  const record::FolderLock alone(folder);
+  record::make_folders(folder.parent_path());
+  const record::WriterLock alone(folder);
   const fs::path written = record::begin_folder(folder);
   try {
     record::split_safetensors(source, written, kStem, shards);

@@ -1,10 +1,12 @@
 #include "datasets/convert.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "datasets/data_folder.hpp"
 #include "hpcboot/error.hpp"
+#include "record/atomic_folder.hpp"
 #include "record/output_error.hpp"
 
 namespace hpcboot::data {
@@ -63,6 +65,8 @@ std::int64_t convert(const std::string& source, const std::string& target,
                 "a target other than the source", "name a new file or folder");
   }
   if (!options.replace) refuse_existing(target);
+  std::optional<record::WriterLock> alone;
+  if (to.has_folder == nullptr) alone.emplace(target);  // fill_data_folder() has its own
   if (are_sequences(source)) return convert_sequences(source, target, to, options);
   const auto train = from.open(source, Split::train, 0);
   const auto test = from.open(source, Split::test, 0);

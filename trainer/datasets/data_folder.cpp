@@ -8,6 +8,9 @@
 #include "datasets/cifar_folder.hpp"
 #include "datasets/idx.hpp"
 #include "hpcboot/error.hpp"
+#include "record/atomic_file.hpp"
+#include "record/atomic_folder.hpp"
+#include "record/disk_sync.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -17,7 +20,7 @@ namespace fs = std::filesystem;
 /// A folder for incomplete files, removed with whatever is left in it.
 class StagingFolder {
  public:
-  explicit StagingFolder(fs::path path) : path_(std::move(path)) { fs::create_directories(path_); }
+  explicit StagingFolder(fs::path path) : path_(std::move(path)) { fs::create_directory(path_); }
   ~StagingFolder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
@@ -101,15 +104,18 @@ void fill_data_folder(const fs::path& folder, bool replace,
     if (!replace) refuse_existing(folder);
     // An existing folder may be a mount point, so its files are staged inside it; a new one is
     // staged beside its place and appears with all its files at once.
-    const std::string name = ".data.tmp." + std::to_string(::getpid());
     if (fs::exists(folder)) {
-      const StagingFolder staging(folder / name);
+      const fs::path place = folder / "data";
+      const record::WriterLock alone(place);
+      const StagingFolder staging(record::unfinished_name(place));
       write_files(staging.path());
       if (!replace) refuse_existing(folder);
       move_files(staging.path(), folder, replace);
     } else {
       const fs::path target = fs::weakly_canonical(folder / "").parent_path();
-      const StagingFolder staging(target.parent_path() / name);
+      record::make_folders(target.parent_path());
+      const record::WriterLock alone(target);
+      const StagingFolder staging(record::unfinished_name(target));
       write_files(staging.path());
       fs::rename(staging.path(), target);
     }

@@ -2,6 +2,7 @@
 #include "export/run_values.hpp"
 #include "export/written_run.hpp"
 #include "record/atomic_folder.hpp"
+#include "record/disk_sync.hpp"
 #include "record/run_phases.hpp"
 #include "record/run_settings.hpp"
 #include "record/tensorboard.hpp"
@@ -21,9 +22,8 @@ class HparamsExporter : public Exporter {
       return root_ / (file_name_of(run.run) + "-" + one);
     });
     if (before) return *before;
-    std::error_code ignored;
-    fs::create_directories(root_, ignored);
-    const record::FolderLock alone(place);
+    record::make_folders(root_);
+    const record::WriterLock alone(place);
     const fs::path written = record::begin_folder(place);
     {
       record::TensorboardEvents events(written);

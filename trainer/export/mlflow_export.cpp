@@ -82,7 +82,7 @@ class MlflowExporter : public Exporter {
         folder, run, 32, [&](const std::string& one) { return experiment_ / one; });
     if (before) return *before;
     ensure_experiment();
-    const record::FolderLock alone(place);
+    const record::WriterLock alone(place);
     const fs::path written = record::begin_folder(place);
     write_meta(written, folder, run, id);
     for (const auto& [setting, value] : record::run_settings(run)) {

@@ -9,6 +9,7 @@
 #include "hpcboot/facts.hpp"
 #include "record/atomic_file.hpp"
 #include "record/atomic_folder.hpp"
+#include "record/disk_sync.hpp"
 #include "record/run_settings.hpp"
 
 namespace hpcboot::exports {
@@ -97,9 +98,8 @@ class WandbExporter : public Exporter {
       return root_ / fmt::format("offline-run-{}-{}", time, one);
     });
     if (before) return *before;
-    std::error_code ignored;
-    fs::create_directories(root_, ignored);
-    const record::FolderLock alone(place);
+    record::make_folders(root_);
+    const record::WriterLock alone(place);
     const fs::path written = record::begin_folder(place);
     record::write_file_atomically(written / fmt::format("run-{}.wandb", id),
                                   log_of(folder, run, id));

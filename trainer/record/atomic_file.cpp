@@ -10,20 +10,13 @@
 #include <charconv>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "record/disk_sync.hpp"
 #include "record/output_error.hpp"
 
 namespace hpcboot::record {
 namespace {
-
-/// A name that no other writer uses: process id and counter distinguish the writers of this host,
-/// O_EXCL those on other hosts of a shared file system.
-std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  static std::atomic<unsigned> counter{0};
-  return path.parent_path() /
-         fmt::format(".{}.{}-{}.tmp", path.filename().string(), ::getpid(), counter++);
-}
 
 /// @return errno of a write that failed, else 0
 int write_all(int descriptor, const char* next, std::size_t size) {
@@ -42,11 +35,50 @@ int write_all(int descriptor, const char* next, std::size_t size) {
   return 0;
 }
 
+/// Is this ".NAME.PROCESS-COUNT.tmp"?
+bool is_unfinished(std::string_view name, std::string_view of) {
+  constexpr std::string_view kEnd = ".tmp";
+  if (name.size() < of.size() + 2 + kEnd.size() || name.front() != '.' ||
+      name.substr(1, of.size()) != of || name[of.size() + 1] != '.' ||
+      name.substr(name.size() - kEnd.size()) != kEnd) {
+    return false;
+  }
+  name.remove_prefix(of.size() + 2);
+  name.remove_suffix(kEnd.size());
+  const std::size_t dash = name.find('-');
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return dash != std::string_view::npos && is_number(name.substr(0, dash)) &&
+         is_number(name.substr(dash + 1));
+}
+
 }  // namespace
+
+std::filesystem::path unfinished_name(const std::filesystem::path& path) {
+  static std::atomic<unsigned> counter{0};
+  return path.parent_path() /
+         fmt::format(".{}.{}-{}.tmp", path.filename().string(), ::getpid(), counter++);
+}
+
+void remove_unfinished(const std::filesystem::path& path) noexcept {
+  try {
+    std::error_code ignored;
+    std::vector<std::filesystem::path> left;
+    const std::string of = path.filename().string();
+    const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
+      if (is_unfinished(entry.path().filename().string(), of)) left.push_back(entry.path());
+    }
+    for (const auto& one : left) std::filesystem::remove_all(one, ignored);
+  } catch (const std::exception&) {
+    // They only take up space.
+  }
+}
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   do {
-    temporary_ = temporary_name(path_);
+    temporary_ = unfinished_name(path_);
     // 0666 minus the umask, as for any file; mkstemp's 0600 would hide the record from colleagues.
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));

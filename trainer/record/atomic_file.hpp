@@ -7,6 +7,15 @@
 
 namespace hpcboot::record {
 
+/// A hidden name beside `path` for what is to become `path`, a file or a folder, which no other
+/// writer of this host uses: it contains the process id and a counter. Writers on other hosts of a
+/// shared file system may choose the same one.
+std::filesystem::path unfinished_name(const std::filesystem::path& path);
+
+/// Removes what has such a name, which killed writers of `path` have left. Only for the holder of
+/// the lock of `path` (WriterLock): a process id says nothing of the processes of other hosts.
+void remove_unfinished(const std::filesystem::path& path) noexcept;
+
 /// A file that appears complete or not at all: it is written under a temporary name in the folder
 /// of the final one, and renamed by commit(). A reader sees the old file or the new one, never a
 /// part, even after a power failure. Not for concurrent use by several threads.

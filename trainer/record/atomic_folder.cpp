@@ -9,6 +9,7 @@
 #include <cstdio>  // renameat2
 #include <system_error>
 
+#include "record/atomic_file.hpp"
 #include "record/disk_sync.hpp"
 #include "record/output_error.hpp"
 
@@ -51,29 +52,31 @@ fs::path begin_folder(const fs::path& folder) {
   return hidden;
 }
 
-FolderLock::FolderLock(const fs::path& folder)
-    : file_(folder.parent_path() / ("." + folder.filename().string() + ".lock")) {
-  make_folders(folder.parent_path());
+WriterLock::WriterLock(const fs::path& path)
+    : file_(path.parent_path() / ("." + path.filename().string() + ".lock")) {
   while (true) {
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor_ < 0) throw output_error("create", file_, errno);
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    const bool is_held = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    if (!is_held && errno == EWOULDBLOCK) {
       ::close(descriptor_);
       throw Error(ErrorCode::unwritable_output,
-                  "another process is writing '" + folder.string() + "'", "one writer at a time",
+                  "another process is writing '" + path.string() + "'", "one writer at a time",
                   "wait until it has ended, and start this again");
     }
     // The previous holder removed the file of this name.
     struct stat own {};
     struct stat named {};
     if (::fstat(descriptor_, &own) == 0 && ::stat(file_.c_str(), &named) == 0 &&
-        own.st_dev == named.st_dev && own.st_ino == named.st_ino)
+        own.st_dev == named.st_dev && own.st_ino == named.st_ino) {
+      if (is_held) remove_unfinished(path);
       return;
+    }
     ::close(descriptor_);
   }
 }
 
-FolderLock::~FolderLock() {
+WriterLock::~WriterLock() {
   ::unlink(file_.c_str());
   ::close(descriptor_);
 }

@@ -14,16 +14,19 @@ std::filesystem::path unfinished_folder(const std::filesystem::path& folder);
 /// ended in the moment without `folder`, it gets its previous content back.
 std::filesystem::path begin_folder(const std::filesystem::path& folder);
 
-/// Held from before begin_folder() until after complete_folder(), it keeps other processes from
-/// writing `folder`: they share unfinished_folder(), so that each would remove or complete what
-/// another writes. Does nothing if the file system does not support locks.
-class FolderLock {
+/// While one process holds it, no other one writes `path`, a file or a folder: for a folder from
+/// before begin_folder() until after complete_folder(), because all writers share
+/// unfinished_folder(), so that each would remove or complete what another writes. It removes what
+/// killed writers of `path` have left under an unfinished_name(). Does nothing if the file system
+/// does not support locks.
+class WriterLock {
  public:
+  /// The folder of `path` must exist.
   /// @throws Error{unwritable_output} if another process holds it
-  explicit FolderLock(const std::filesystem::path& folder);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
+  explicit WriterLock(const std::filesystem::path& path);
+  ~WriterLock();
+  WriterLock(const WriterLock&) = delete;
+  WriterLock& operator=(const WriterLock&) = delete;
 
  private:
   std::filesystem::path file_;
