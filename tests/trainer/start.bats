@@ -96,3 +96,31 @@ settings() { tr '\0' '\n' <"/proc/$1/environ"; }
   [ "$status" -eq 46 ]
   ls runs/*/checkpoints/*
 }
+
+# together OPTIONS OPTIONS: rank 0 with the first ones, rank 1 with the others.
+together() {
+  # shellcheck disable=SC2086 # options, meant to be split
+  run mpirun --oversubscribe -np 1 "$trainer" $small $1 : -np 1 "$trainer" $small $2
+}
+
+@test "ranks with other options or data are refused, and what differs is named" {
+  need_mpirun
+  together "--lr 0.1" "--lr 0.2 --seed 4"
+  [ "$status" -eq 43 ]
+  [[ $output == *"rank 1 of 2: --lr is 0.2, but 0.1 on rank 0; --seed is 4, but 1234 on rank 0"* ]] || fail "$output"
+  together "--zero 1" "--checkpoint-every 1s"
+  [ "$status" -eq 43 ]
+  [[ $output == *"--checkpoint-every is 1s, but 1e on rank 0; --zero is 0, but 1 on rank 0"* ]] || fail "$output"
+  "$trainer" digits other --train 480 --test 100
+  together "" "--data other"
+  [ "$status" -eq 43 ]
+  [[ $output == *"rank 1 of 2: --data is 480 "*", but 640 "*" on rank 0"* ]] || fail "$output"
+  run -1 compgen -G 'runs/*'
+}
+
+@test "each rank may have the same data in a place of its own, and threads of its own" {
+  need_mpirun
+  cp -r "$data" copy
+  together "" "--data copy --threads 2"
+  [ "$status" -eq 0 ] || fail "$output"
+}

@@ -88,18 +88,18 @@ Json run_identity(const TrainOptions& o, const BatchPlan& batches, const tasks::
   return identity;
 }
 
-std::vector<std::string> differences(const Json& own, const Json& of_run) {
+std::vector<std::string> differences(const Json& own, const Json& others, const char* where) {
   // Json finds a member by a linear search.
   std::map<std::string, std::pair<const Json*, const Json*>> all;
   for (const auto& item : own.items()) all[item.key()].first = &item.value();
-  for (const auto& item : of_run.items()) all[item.key()].second = &item.value();
+  for (const auto& item : others.items()) all[item.key()].second = &item.value();
   std::vector<std::string> texts;
   for (const auto& [key, values] : all) {
     const auto& [here, there] = values;
     if (here != nullptr && there != nullptr && *here == *there) continue;
     if (there == nullptr && is_unknown_of_older(key)) continue;
-    texts.push_back(fmt::format("{} is {}, but {} in the run", option_name(key), shown(here, key),
-                                shown(there, key)));
+    texts.push_back(fmt::format("{} is {}, but {} {}", option_name(key), shown(here, key),
+                                shown(there, key), where));
   }
   return texts;
 }

@@ -17,6 +17,8 @@ namespace hpcboot::train {
 Json run_identity(const TrainOptions& options, const BatchPlan& batches, const tasks::Task& task);
 
 /// A text for each option that differs: "--lr is 0.1, but 0.01 in the run". Empty if none differs.
-std::vector<std::string> differences(const Json& own, const Json& of_run);
+/// @param where the others are
+std::vector<std::string> differences(const Json& own, const Json& others,
+                                     const char* where = "in the run");
 
 }  // namespace hpcboot::train

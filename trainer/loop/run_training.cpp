@@ -33,6 +33,7 @@
 #include "loop/run_identity.hpp"
 #include "loop/run_observers.hpp"
 #include "loop/run_report.hpp"
+#include "loop/same_run.hpp"
 #include "loop/shared_resume.hpp"
 #include "loop/stop_request.hpp"
 #include "loop/threads.hpp"
@@ -151,6 +152,8 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   torch::set_num_threads(facts.threads);
   keep_freed_memory();
   const std::unique_ptr<tasks::Task> task = tasks::make_task(options, devices.front());
+  const Json identity = run_identity(options, facts.batches, *task);
+  require_same_run(options, identity, communicator);
   facts.train_samples = training_samples(*task, options);
   facts.validation_samples = task->validation_samples().count();
   facts.sample = task->train_samples().kind();
@@ -162,8 +165,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
     const auto model = task->make_model();
     return training_shapes(*model, *make_optimizer(model->parameters(), options.optimization));
   };
-  const Configuration own{run_identity(options, facts.batches, *task), shapes};
-  const Json& identity = own.identity;
+  const Configuration own{identity, shapes};
   SharedResume resumed = resume_together(options, own, report.holder(), communicator);
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
   if (const std::string found = task->warning(); !found.empty()) report.note("warning: " + found);
