@@ -68,7 +68,7 @@ RunRecord full_record() {
                            3});
   record.epochs.push_back({2, 469, 50.0, {}, 0.1, {}, {}, 1200.0, 0.25, {}, {}, {}, {}, {}, {}});
   record.totals = {121.0, 2.5, 2.75, 100.5, 4.25, 0.75, 120000, 1194.0, 1.5, 3.25};
-  record.resumed = {{"2026-11-21T00:00:01Z", "epoch_0001_step_00000469.safetensors", 2, 469, 8,
+  record.resumed = {{"2026-11-21T00:00:01Z", "epoch_0001_step_00000469.safetensors", 2, 469, 8, 4,
                      "1234", 1, 12, "best.safetensors"}};
   record.identity = {{"lr", 1e-4}, {"model", "resnet50"}};
   return record;
@@ -100,6 +100,7 @@ TEST(RunRecord, ReadsBackWhatItWrote) {
   EXPECT_EQ(back.hosts[0].load_at_start, 14.5);
   EXPECT_TRUE(back.hosts[0].busy);
   EXPECT_EQ(back.resumed.at(0).steps_again, 12);
+  EXPECT_EQ(back.resumed.at(0).devices_before, 4);
   EXPECT_EQ(back.resumed.at(0).went_back_to, "best.safetensors");
 }
 

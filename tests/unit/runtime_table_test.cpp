@@ -194,6 +194,20 @@ TEST(RuntimeRows, OnlyASingleDeviceOfModeSingleIsABaseline) {
   }
 }
 
+TEST(RuntimeRows, ARunResumedOnAnotherNumberOfDevicesHasNoSpeedupAndIsNoBaseline) {
+  RunRecord mixed = run("m", "single", 1, 1, 70.0);
+  mixed.started = "2026-11-21T10:00:00Z";
+  mixed.resumed.emplace_back().devices_before = 1;
+  EXPECT_EQ(row_named(runtime_rows({mixed, run("d", "ddp", 1, 4, 35.0)}), "d").speedup, 2.0);
+  mixed.resumed.emplace_back().devices_before = 4;
+  const auto rows =
+      runtime_rows({run("b", "single", 1, 1, 140.0), mixed, run("d", "ddp", 1, 4, 35.0)});
+  EXPECT_EQ(row_named(rows, "d").speedup, 4.0);
+  EXPECT_FALSE(row_named(rows, "m").speedup);
+  EXPECT_THAT(format_rows(rows, TableFormat::table).str(),
+              AllOf(HasSubstr("‡–"), HasSubstr("‡ The run was resumed on another")));
+}
+
 TEST(RuntimeRows, AmongBaselinesDeviceThenSiteThenAgeDecide) {
   const auto single = [](double runtime, const char* device, const char* site,
                          const char* started) {

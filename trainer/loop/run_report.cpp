@@ -12,6 +12,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "loop/lost_neighbours.hpp"
+#include "record/run_work.hpp"
 #include "record/utc_time.hpp"
 #include "tasks/task_names.hpp"
 #include "text/terminal.hpp"
@@ -206,6 +207,7 @@ void RunReport::go_on(ResumePoint& resumed) {
   entry.steps_again = resumed.steps_again;
   if (!resumed.went_back_to.empty()) entry.went_back_to = resumed.went_back_to;
   entry.world_size = communicator_.size();
+  entry.devices_before = record::device_count(resumed.record);
   entry.job_id = communicator_.resolution().job_id;
   if (const auto count = env_.text("SLURM_RESTART_COUNT")) {
     std::int64_t number = 0;

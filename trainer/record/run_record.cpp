@@ -69,6 +69,7 @@ Json to_json(const ResumedRecord& resumed) {
               {"epoch", resumed.epoch},
               {"step", resumed.step},
               {"world_size", resumed.world_size},
+              {"devices_before", json_of(resumed.devices_before)},
               {"job_id", json_of(resumed.job_id)},
               {"restart_count", json_of(resumed.restart_count)},
               {"steps_again", json_of(resumed.steps_again)},
@@ -108,6 +109,7 @@ ResumedRecord resumed_from(const JsonReader& reader) {
   resumed.epoch = reader.small_integer("epoch").value_or(0);
   resumed.step = reader.integer("step").value_or(0);
   resumed.world_size = reader.small_integer("world_size").value_or(1);
+  resumed.devices_before = count(reader, "devices_before");
   resumed.job_id = reader.text("job_id");
   resumed.restart_count = reader.integer("restart_count");
   resumed.steps_again = count(reader, "steps_again");

@@ -93,6 +93,7 @@ struct ResumedRecord {
   int epoch = 0;           ///< in progress, from 1
   std::int64_t step = 0;   ///< done before
   int world_size = 1;
+  std::optional<std::int64_t> devices_before;  ///< of the start before; none in older records
   std::optional<std::string> job_id;
   std::optional<std::int64_t> restart_count;  ///< of the job, if the scheduler counts them
   std::optional<std::int64_t> steps_again;    ///< done after the checkpoint and lost, at least

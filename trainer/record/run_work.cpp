@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hpcboot::record {
 namespace {
 
@@ -37,6 +39,13 @@ std::int64_t device_count(const RunRecord& record) {
     return static_cast<std::int64_t>(record.ranks.size());
   }
   return std::int64_t{record.nodes} * record.devices_per_node;
+}
+
+bool has_changed_devices(const RunRecord& record) {
+  const std::int64_t last = device_count(record);
+  return std::any_of(record.resumed.begin(), record.resumed.end(), [&](const ResumedRecord& start) {
+    return start.devices_before.value_or(last) != last;
+  });
 }
 
 std::string device_kind(const RunRecord& record) {

@@ -24,6 +24,9 @@ std::string work_of(const RunRecord& record);
 /// Under DDP a rank is a device, also with nodes of different sizes.
 std::int64_t device_count(const RunRecord& record);
 
+/// Was the run resumed on another number of devices? Then its time is that of none of them.
+bool has_changed_devices(const RunRecord& record);
+
 /// "cuda" of "cuda:3"; empty if unknown.
 std::string device_kind(const RunRecord& record);
 

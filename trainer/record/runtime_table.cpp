@@ -29,6 +29,7 @@ RuntimeRow row_of(const RunRecord& run) {
   row.runtime_seconds = run.totals.runtime_seconds;
   row.images_per_second = run.totals.images_per_second;
   row.sample = sample_of(run);
+  row.has_changed_devices = has_changed_devices(run);
   for (const HostRecord& host : run.hosts) {
     if (host.busy) row.busy_hosts.push_back(host.host);
   }
@@ -115,7 +116,8 @@ class RuntimeRows::Maker {
     if (is_new) baselines_.emplace_back();
     const std::int64_t devices = device_count(run);
     Device device{device_kind(run), device_name(run)};
-    if (run.mode() == "single" && devices == 1 && run.totals.runtime_seconds) {
+    if (run.mode() == "single" && devices == 1 && run.totals.runtime_seconds &&
+        !has_changed_devices(run)) {
       baselines_[work->second].add(device, site_key(run.site), run.started,
                                    *run.totals.runtime_seconds);
     }
@@ -128,7 +130,8 @@ class RuntimeRows::Maker {
     rows.reserve(runs_.size());
     for (KnownRun& run : runs_) {
       const auto baseline = baselines_[run.work].runtime_for(run.device, site_key(run.row.site));
-      if (baseline && run.row.runtime_seconds.value_or(0.0) >= kShortestRuntime) {
+      if (baseline && !run.row.has_changed_devices &&
+          run.row.runtime_seconds.value_or(0.0) >= kShortestRuntime) {
         run.row.speedup = *baseline / *run.row.runtime_seconds;
         run.row.efficiency = *run.row.speedup / static_cast<double>(run.devices);
       }

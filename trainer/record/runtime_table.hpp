@@ -28,6 +28,7 @@ struct RuntimeRow {
   std::optional<double> efficiency;     ///< speedup / number of devices
   std::vector<std::string> busy_hosts;  ///< hosts that other programs kept busy
   std::string sample = "image";         ///< sample_of()
+  bool has_changed_devices = false;     ///< resumed on another number: neither has a speed-up
 
   /// Whether the efficiency exceeds 1 by more than runs of equal work differ. If so, the baseline
   /// says more about its host than about the program: a speed-up rarely exceeds the number of
