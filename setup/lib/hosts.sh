@@ -22,6 +22,8 @@ is_host_name() {
     [[ ${#1} -le 45 && $1 =~ ^[0-9A-Fa-f]*:[0-9A-Fa-f:.]+$ ]]
 }
 
+is_slots() { [[ $1 =~ ^[1-9][0-9]{0,5}$ ]]; }
+
 # is_endpoint [USER@]HOST
 is_endpoint() {
   if [[ $1 == *@* ]]; then is_user_name "${1%%@*}" || return 1; fi
@@ -77,8 +79,14 @@ read_hosts() {
       [[ $key =~ ^[A-Za-z_-]+=[^=]+$ ]] || hosts_file_error "$file" $number "$text" "$form"
       key=${key%%=*}
       case ${key//-/_} in # as in bootstrap/core/schedulers/hostfile.cpp
-        slots | cpu | count) slots=$value ;;
-        max_slots | slots_max | max_cpu | cpu_max | max_count | count_max) max_slots=$value ;;
+        slots | cpu | count)
+          is_slots "$value" || hosts_file_error "$file" $number "$text" "a number of slots, at least 1"
+          slots=$value
+          ;;
+        max_slots | slots_max | max_cpu | cpu_max | max_count | count_max)
+          is_slots "$value" || hosts_file_error "$file" $number "$text" "a number as max_slots, at least 1"
+          max_slots=$value
+          ;;
         user_name | username | user)
           is_user_name "$value" || hosts_file_error "$file" $number "$text" "$user_form"
           user=$value
@@ -90,11 +98,7 @@ read_hosts() {
           ;;
       esac
     done
-    [[ $slots =~ ^[1-9][0-9]{0,5}$ ]] || hosts_file_error "$file" $number "$text" "a number of slots, at least 1"
-    if [ -n "$max_slots" ]; then
-      [[ $max_slots =~ ^[1-9][0-9]{0,5}$ && $max_slots -ge $slots ]] ||
-        hosts_file_error "$file" $number "$text" "max_slots not less than slots"
-    fi
+    [ "${max_slots:-$slots}" -ge "$slots" ] || hosts_file_error "$file" $number "$text" "max_slots not less than slots"
     host=${user:+$user@}$host
     if [ -z "${slots_of[$host]-}" ]; then hosts+=("$host"); fi
     slots_of[$host]=$((${slots_of[$host]-0} + slots))

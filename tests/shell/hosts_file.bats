@@ -41,7 +41,8 @@ refused() {
 
 @test "a bad line of the hosts file is named, with exit code 2, before anything is done" {
   for line in 'lab1 slots=two' 'lab1:0' '-oProxyCommand=touch' '+n0' '^lab1' 'lab1 lab2' 'lab1;reboot' \
-    'a b@lab1' 'lab1 slots=4 max_slots=2' 'lab1 slots' 'lab1 slot=2' 'lab1 gpus=2' 'lab1 cpu=3 cpu-max=2'; do
+    'a b@lab1' 'lab1 slots=4 max_slots=2' 'lab1 slots' 'lab1 slot=2' 'lab1 gpus=2' 'lab1 cpu=3 cpu-max=2' \
+    'lab1 slots=4,lab2 slots=4' 'lab1 max_slots=4,lab2 max_slots=4'; do
     refused "$line"
     [[ $output == *"line 2 of $hosts: '$line'"* ]]
   done
