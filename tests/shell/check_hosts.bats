@@ -34,15 +34,30 @@ libtorch() {
   echo "set(PACKAGE_VERSION \"$2\")" >"$1/torch/TorchConfigVersion.cmake"
 }
 
+# has_gpu HOST DRIVER CUDA [PID TYPE]…: two of them, and processes on the first.
 has_gpu() {
-  host_command "$1" nvidia-smi <<EOS
-case \$* in
-  *=name*) echo "NVIDIA H200"; echo "NVIDIA H200" ;;
-  *=driver*) echo $2; echo $2 ;;
-  *) echo "| NVIDIA-SMI $2   Driver Version: $2   CUDA Version: $3  |" ;;
-esac
-EOS
+  local text
+  text="
+==============NVSMI LOG==============
+
+Timestamp                                 : Mon Jun  2 10:00:00 2025
+Driver Version                            : $2
+CUDA Version                              : $3
+
+Attached GPUs                             : 2
+GPU 00000000:18:00.0
+    Product Name                          : NVIDIA H200
+    GPU Part Number                       : N/A
+    Processes$(if [ $# -eq 3 ]; then echo '                             : None'; fi)
+$(if [ $# -gt 3 ]; then printf '        Process ID                        : %s\n            Type                          : %s\n' "${@:4}"; fi)
+GPU 00000000:2A:00.0
+    Product Name                          : NVIDIA H200
+    Processes                             : None"
+  smi "$1" 0 "$text"
 }
+
+# smi HOST CODE TEXT: its nvidia-smi prints TEXT and exits with CODE.
+smi() { printf 'echo %q\nexit %s\n' "$3" "$2" | host_command "$1" nvidia-smi; }
 
 json() { python3 -c "import json, sys; d = json.load(sys.stdin); print(($1))" <<<"$output"; }
 
@@ -62,17 +77,9 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print(($1))" <<
 }
 
 @test "the load and the users of GPU processes are shown, and are no mismatch" {
-  has_gpu lab1 550.54 12.4
-  host_command lab1 nvidia-smi <<'EOS'
-case $* in
-  *compute-apps*) printf '%s\n' 11 12 13 14 '[N/A]' ;;
-  *=name*) echo "NVIDIA H200" ;;
-  *=driver*) echo 550.54 ;;
-  *) echo "| CUDA Version: 12.4  |" ;;
-esac
-EOS
+  has_gpu lab1 550.54 12.4 9 G 11 C 12 C 13 C+G 14 M+C
   host_command lab1 ps <<'EOS'
-case $4 in 11 | 13) echo ana ;; 12) echo 'b$(x)' ;; *) exit 1 ;; esac
+case $4 in 9) echo root ;; 11 | 13) echo ana ;; 12) echo 'b$(x)' ;; *) exit 1 ;; esac
 EOS
   host_command lab1 cut <<<'echo 3.25'
   run bash "$script" --hosts "$hosts"
@@ -123,6 +130,58 @@ EOS
   [[ $output =~ "lab2: clock is -"(9[0-9]|10[0-9])\.[0-9]" s, not within 2 s" ]]
 }
 
+
+@test "what nvidia-smi says without a working driver is no GPU, but the reason of a mismatch" {
+  has_gpu lab2 550.54 12.4
+  unloaded="NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running."
+  updated='Failed to initialize NVML: Driver/library version mismatch'
+  for fault in 9:"$unloaded"$'\n' 6:'No devices were found' 18:"$updated"$'\n''NVML library version: 550.54'; do
+    smi lab1 "${fault%%:*}" "${fault#*:}"
+    run bash "$script" --hosts "$hosts" --json
+    [ "$status" -eq 1 ]
+    [ "$(json 'd["ok"], d["hosts"][0]["gpus"], d["hosts"][0]["driver"], d["hosts"][0]["reached"]')" = "(False, [], None, True)" ]
+    words=${fault#*:}
+    words=${words//$'\n'/ }
+    [ "$(json '"; ".join(m["host"] + " " + m["what"] + " " + m["found"] for m in d["mismatches"])')" = \
+      "lab1 driver faulty (nvidia-smi exited with ${fault%%:*}: ${words% })" ]
+  done
+  run bash "$script" --hosts "$hosts"
+  [[ $output == *"lab1: driver is faulty (nvidia-smi exited with 18: $updated NVML library version: 550.54), not one that answers; do: reboot"* ]]
+  # A warning after the report: the GPUs are there.
+  smi lab1 14 "$(PATH=$lab/lab2.bin:$PATH nvidia-smi)"$'\n''WARNING: infoROM is corrupted at gpu 0000:18:00.0'
+  run bash "$script" --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"lab1: driver is faulty (nvidia-smi exited with 14: WARNING: infoROM is corrupted at gpu 0000:18:00.0)"* ]]
+  [[ $(grep '^lab1 ' <<<"$output") == *"2 x NVIDIA H200"*"550.54 !"* ]]
+}
+
+@test "an nvidia-smi that hangs is named, on this machine too, and the other facts are shown" {
+  host_command lab1 nvidia-smi <<<'exec sleep 60'
+  run bash "$script" --hosts "$hosts" --timeout 8
+  [ "$status" -eq 1 ]
+  [[ $output == *"lab1: driver is faulty (nvidia-smi did not end in 4 s), not one that answers; do: run it there"* ]]
+  [[ $(grep '^lab1 ' <<<"$output") == *" 4.1.4 "*" 1.13.1 "*" yes "*eth0* ]]
+  [ "$(grep -c '; do: ' <<<"$output")" -eq 1 ]
+  # One that cannot even be killed: its reader waits on.
+  rm "$lab/lab1.bin/nvidia-smi"
+  fake_command nvidia-smi <<<'setsid sleep 60 & wait'
+  run bash "$script" --hosts "$hosts" --timeout 8
+  [ "$status" -eq 1 ]
+  for host in '(head)' lab1 lab2; do
+    [[ $output == *"$host: answer is cut off at nvidia-smi (no end in 8 s), not complete; do: "* ]]
+    [[ $(grep "^$host " <<<"$output") == *" 4.1.4 "*" 1.13.1 "*" yes "*eth0* ]]
+  done
+  [ "$(grep -c '; do: ' <<<"$output")" -eq 3 ]
+  [[ $output != *"not reached"* ]]
+}
+
+@test "what a cut-off answer has not told is no mismatch" {
+  fake_command mpirun <<<'sleep 60'
+  run bash "$script" --hosts "$hosts" --timeout 6
+  [ "$status" -eq 1 ]
+  [ "$(grep -c '; do: ' <<<"$output")" -eq 3 ]
+  [[ $output == *"(head): answer is cut off at mpirun --version (no end in 6 s)"*"lab2: answer is cut off at mpirun --version"* ]]
+}
 
 @test "--json: one object, the same answers, unknown is null" {
   has_gpu lab1 550.54 12.4
