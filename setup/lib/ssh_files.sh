@@ -91,8 +91,20 @@ key_files() {
   done
 }
 
+# read_agent: sets $agent_text for agent_keys. ssh would wait for the agent without end, too.
+read_agent() {
+  local code=0
+  agent_text=$(timeout -k 1 "$timeout" ssh-add -L 2>/dev/null) || code=$?
+  case $code in
+    124 | 137)
+      fail "the ssh agent does not answer within $timeout s (SSH_AUTH_SOCK=${SSH_AUTH_SOCK-})" "an agent that answers, or none" \
+        "start a new one: eval \"\$(ssh-agent)\"; or use none: unset SSH_AUTH_SOCK"
+      ;;
+  esac
+}
+
 # The public lines of the keys in the agent; nothing without an agent.
-agent_keys() { ssh-add -L 2>/dev/null | grep -E '^(ssh|ecdsa|sk)-' || true; }
+agent_keys() { grep -E '^(ssh|ecdsa|sk)-' <<<"$agent_text" || true; }
 
 # key_state KEY: plain, locked (by a passphrase), exposed (its mode keeps ssh from using it) or damaged.
 key_state() {

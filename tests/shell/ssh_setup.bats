@@ -55,6 +55,23 @@ teardown() { end_jobs; }
   [ -f "$HOME/.ssh/id_ed25519" ]
 }
 
+@test "an agent that does not answer is named within --timeout, in every verb" {
+  echo lab1 >"$hosts"
+  python3 -c 'import os, socket, sys, time
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen(9)
+time.sleep(600)' "$BATS_TEST_TMPDIR/agent" 3>&- &
+  await test -S "$BATS_TEST_TMPDIR/agent"
+  for verb in check generate authorize verify; do
+    SSH_AUTH_SOCK=$BATS_TEST_TMPDIR/agent run timeout 60 bash "$script" "$verb" --timeout 1 --hosts "$hosts"
+    [ "$status" -eq 1 ]
+    [[ $output == *"found:    the ssh agent does not answer within 1 s (SSH_AUTH_SOCK=$BATS_TEST_TMPDIR/agent)"*"unset SSH_AUTH_SOCK"* ]]
+  done
+  [ ! -e "$HOME/.ssh" ]
+  [ ! -e "$lab/calls" ]
+}
+
 @test "a public key whose private one is gone is not overwritten" {
   mkdir -m 700 "$HOME/.ssh"
   echo precious >"$HOME/.ssh/id_ed25519.pub"
