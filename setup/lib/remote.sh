@@ -156,6 +156,15 @@ prepare_ssh() {
   fi
 }
 
+# options_of HOST: sets $options to those of ssh for this host.
+options_of() {
+  options=("${ssh_options[@]}")
+  if [ "$1" = "${jump-}" ]; then return; fi
+  # sshd ends a connection after a few keys. The jump host may accept one of the agent.
+  if [ -n "${identity-}" ]; then options+=(-o IdentitiesOnly=yes); fi
+  options+=("${ssh_jump_options[@]}")
+}
+
 seconds_now() { date +%s.%N; }
 
 # on_host NAME HOST SCRIPT-FILE: runs the script there with sh, and leaves NAME.out, .err, .code,
@@ -171,9 +180,9 @@ on_host() {
 need_answer() { [ -s "$work/$1.seconds" ] || fail_work; }
 
 start_on_host() {
-  local name=$1 host=$2 script=$3 started code=0 options=("${ssh_options[@]}")
+  local name=$1 host=$2 script=$3 started code=0 options
   local deadline=${host_deadline:-$((timeout + 1))} # ssh's own timeout covers only the connection
-  if [ "$host" != "${jump-}" ]; then options+=("${ssh_jump_options[@]}"); fi
+  options_of "$host"
   started=$(seconds_now)
   if is_here "$host"; then
     timeout -k 1 "$deadline" sh -s <"$script" >"$work/$name.out" 2>"$work/$name.err" || code=$?

@@ -81,10 +81,12 @@ report_changes() {
   while read -r line; do say "$2: $line"; done < <(answers "$1" did | awk 'NR <= 20'; answers "$1" wrong | awk 'NR <= 20')
 }
 
-# ask_password HOST: runs the script that adds the key over one connection in which ssh may ask for the password.
+# ask_password HOST STATE: runs the script that adds the key over one connection in which ssh may ask for the password.
 ask_password() {
-  local options=("${ssh_options[@]/BatchMode=yes/BatchMode=no}" -o NumberOfPasswordPrompts=2)
-  if [ "$1" != "${jump-}" ]; then options+=("${ssh_jump_options[@]}"); fi
+  local options
+  options_of "$1"
+  options=("${options[@]/#BatchMode=yes/BatchMode=no}" -o NumberOfPasswordPrompts=2)
+  if [ "$2" = crowded ]; then options+=(-o IdentitiesOnly=yes); fi # else the agent's keys use up all tries
   say "$1 does not accept the key yet; ssh asks for your password there (it is not stored)"
   ssh -T "${options[@]}" -- "$1" 'exec sh -s' <"$work/append.sh" >"$work/append.$1.out" 2>"$work/append.$1.err" ||
     say "$1: $(words_of "append.$1")"
@@ -155,12 +157,12 @@ authorize_each() {
   for host in "$@"; do
     if is_here "$host"; then continue; fi
     state=$(state_on probe "$host")
-    if [ "$state" = denied ] && [ -t 0 ]; then
+    if [[ $state == @(denied|crowded) ]] && [ -t 0 ]; then
       # An earlier host may share its home.
       probe_hosts probe "$host"
       state=$(state_on probe "$host")
-      if [ "$state" = denied ]; then
-        ask_password "$host"
+      if [[ $state == @(denied|crowded) ]]; then
+        ask_password "$host" "$state"
         report_changes "append.$host" "$host"
         continue
       fi

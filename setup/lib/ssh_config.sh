@@ -16,7 +16,10 @@ config_text() {
     # Each value was checked on input; the encoder is a second barrier.
     if [ -n "$user" ]; then echo "  User $(ssh_config_word "$user")"; fi
     if [ -n "$identity" ]; then echo "  IdentityFile $(ssh_config_word "$identity")"; fi
-    if [ -n "$jump" ] && [ "${host#*@}" != "${jump#*@}" ]; then echo "  ProxyJump $(jump_word "$jump")"; fi
+    if [ "${host#*@}" != "${jump#*@}" ]; then # as options_of
+      if [ -n "$identity" ]; then echo "  IdentitiesOnly yes"; fi
+      if [ -n "$jump" ]; then echo "  ProxyJump $(jump_word "$jump")"; fi
+    fi
     echo "  ConnectTimeout $timeout"
   done
 }

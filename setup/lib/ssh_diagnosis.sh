@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# state_of CODE WORDS: open, denied, encrypted, unknown, changed, jump, broken, or why it is not reachable:
-# refused, nameless, silent, unreachable.
+# state_of CODE WORDS: open, denied, crowded, expired, unknown, changed, broken, or why it is not reachable: refused,
+# nameless, silent, unreachable.
 state_of() {
   local code=$1 words=$2
   case $code in
@@ -13,7 +13,9 @@ state_of() {
   case $words in
     *"IDENTIFICATION HAS CHANGED"* | *"host key for"*"has changed"*) echo changed ;;
     *"Host key verification failed"* | *"host key is known for"*) echo unknown ;;
-    *"Permission denied"* | *"Too many authentication failures"*) echo denied ;;
+    *"Too many authentication failures"*) echo crowded ;;
+    *"Password change required"* | *"password has expired"*) echo expired ;;
+    *"Permission denied"*) echo denied ;;
     *"Connection refused"*) echo refused ;;
     *"Could not resolve"* | *"Name or service not known"*) echo nameless ;;
     *"timed out"* | *"Timeout"*) echo silent ;;
@@ -24,17 +26,29 @@ state_of() {
 
 # remedy_of STATE HOST CODE WORDS
 remedy_of() {
-  local host=${2#*@} words
+  local host=${2#*@} words=${4:0:400}
+  words=${words% }
   case $1 in
     open) echo - ;;
     denied | unknown) remedy_without_key "$1" "$4" ;;
+    crowded) crowded_remedy ;;
+    expired) echo "the password has expired there: ssh $2 in a terminal, and choose a new one" ;;
     changed) echo "its host key changed: ask its administrator; if it was reinstalled: ssh-keygen -R $host" ;;
     refused) echo "start sshd there, or correct the port in ~/.ssh/config" ;;
     nameless) echo "its name does not resolve here: correct the hosts file, or use the address" ;;
     silent) echo "no answer in $timeout s: switched off, a firewall, or a wrong address?" ;;
-    unreachable) words=${4:-ssh exited with $3}; printf '%s\n' "${words:0:400}" ;;
-    broken) echo "the login shell exited with $3 before the command: check ~/.cshrc, ~/.bashrc there" ;;
+    unreachable) printf '%s\n' "${words:-ssh exited with $3}" ;;
+    broken) printf '%s\n' "the login shell exited with $3 before the command${words:+ ($words)}: check ~/.cshrc, ~/.bashrc there" ;;
   esac
+}
+
+# sshd counts each key that is offered. With --identity only a jump host is offered those of the agent.
+crowded_remedy() {
+  if [ -z "$identity" ]; then
+    echo "the agent offers more keys than sshd takes: use --identity KEY with an accepted key, or ssh-add -D"
+  else
+    echo "the agent or ~/.ssh/config offers more keys than sshd takes: ssh-add -D, or fewer lines IdentityFile"
+  fi
 }
 
 # remedy_without_key STATE WORDS. After choose_key, it also depends on which keys exist.
@@ -60,7 +74,7 @@ remedy_without_key() {
 
 is_reachable() {
   case $1 in
-    open | denied | unknown | changed | broken) return 0 ;;
+    open | denied | crowded | expired | unknown | changed | broken) return 0 ;;
     *) return 1 ;;
   esac
 }

@@ -84,6 +84,8 @@ hop_matrix() {
 hop_remedy() {
   case $1 in
     denied | unknown) echo "ssh-setup authorize --mesh" ;;
+    crowded) echo "the agent offers more keys there than sshd takes" ;;
+    expired) echo "the password has expired there: choose a new one" ;;
     changed) echo "that host knows a different host key: run ssh-keygen -R there" ;;
     *) echo "$1 from there: a firewall between them, or names that only this machine knows?" ;;
   esac
@@ -116,7 +118,7 @@ report() {
       if [ "$state" != open ] || [ ${#failed[@]} -gt 0 ]; then all_right=false; fi
       row "$host" \
         "$(if is_here "$host"; then echo here; elif is_reachable "$state"; then echo yes; else echo no; fi)" \
-        "$(case $state in open) echo yes ;; denied) echo no ;; *) echo - ;; esac)" \
+        "$(case $state in open) echo yes ;; denied | crowded) echo no ;; *) echo - ;; esac)" \
         "$hops" "$(cat "$work/probe.$host.seconds")" "$remedy"
     done
     # The loop is in a pipeline, so its verdict is passed in a file.

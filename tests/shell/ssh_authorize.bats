@@ -47,6 +47,41 @@ teardown() { end_jobs; }
   [ "$(tree_hash "$HOME" "$lab"/lab?)" = "$before" ]
 }
 
+@test "an agent with too many keys is named, and --identity is tried alone, also by mpirun's ssh" {
+  make_host lab1
+  bash "$script" generate
+  let_in lab1
+  echo lab1 >"$hosts"
+  touch "$lab/agent"
+  key=$HOME/.ssh/id_ed25519
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [ "$(cell lab1 2)$(cell lab1 3)" = yesno ]
+  [[ $(grep '^lab1 ' <<<"$output") == *"the agent offers more keys than sshd takes: use --identity KEY"* ]]
+  run bash "$script" authorize --config --hosts "$hosts" --identity "$key"
+  [ "$status" -eq 0 ]
+  [ "$(cell lab1 3)" = yes ]
+  grep -qxF '  IdentitiesOnly yes' "$HOME/.ssh/config.hpcboot"
+  # The jump host may accept another key.
+  run bash "$script" check --hosts "$hosts" --identity "$key" --jump lab1
+  [[ $(grep '^lab1 ' <<<"$output") == *"offers more keys than sshd takes: ssh-add -D"* ]]
+}
+
+@test "an expired password and the words of a failing login shell are told" {
+  make_host lab1 expired
+  make_host lab2
+  bash "$script" generate
+  let_in lab1
+  let_in lab2
+  echo refuse >"$lab/lab2.shell"
+  fake_command refuse <<<'echo "Only on Sundays." >&2; exit 3'
+  printf '%s\n' lab1 lab2 >"$hosts"
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $(grep '^lab1 ' <<<"$output") == *"the password has expired there: ssh lab1 in a terminal"* ]]
+  [[ $(grep '^lab2 ' <<<"$output") == *"the login shell exited with 3 before the command (Only on Sundays.): check"* ]]
+}
+
 @test "a key with other options or another comment in authorized_keys counts as there" {
   make_host lab1
   bash "$script" generate
