@@ -6,6 +6,8 @@
 
 # shellcheck source=setup/lib/safe_files.sh
 . "${BASH_SOURCE[0]%/*}/safe_files.sh"
+# shellcheck source=setup/lib/own_known_hosts.sh
+. "${BASH_SOURCE[0]%/*}/own_known_hosts.sh"
 
 work=       # a temporary folder of this run, removed at the end
 nonce_file= # a file that other machines look for, removed at the end
@@ -148,8 +150,9 @@ prepare_ssh() {
   fi
   # -J would not apply these options to the connection to the jump host.
   if [ -n "${jump-}" ]; then
-    local word command=ssh
-    for word in "${ssh_options[@]}"; do command+=" $(proxy_word "$word")"; done
+    local word command=ssh options
+    options_of "$jump"
+    for word in "${options[@]}"; do command+=" $(proxy_word "$word")"; done
     ssh_jump_options=(-o "ProxyCommand=$command -W '[%h]:%p' -- $(proxy_word "$jump")")
   else
     ssh_jump_options=()
@@ -158,11 +161,21 @@ prepare_ssh() {
 
 # options_of HOST: sets $options to those of ssh for this host.
 options_of() {
+  local known
   options=("${ssh_options[@]}")
+  known=$(own_known_hosts "$timeout" "${options[@]}" -- "$1")
+  if [ -n "$known" ]; then options+=(-o "UserKnownHostsFile=$known"); fi
   if [ "$1" = "${jump-}" ]; then return; fi
   # sshd ends a connection after a few keys. The jump host may accept one of the agent.
   if [ -n "${identity-}" ]; then options+=(-o IdentitiesOnly=yes); fi
   options+=("${ssh_jump_options[@]}")
+}
+
+# settings_of HOST: what ssh's configuration and our options say about it, one keyword per line.
+settings_of() {
+  local options
+  options_of "$1"
+  timeout -k 1 "$timeout" ssh -G "${options[@]}" -- "$1" 2>/dev/null || true
 }
 
 seconds_now() { date +%s.%N; }
@@ -182,11 +195,11 @@ need_answer() { [ -s "$work/$1.seconds" ] || fail_work; }
 start_on_host() {
   local name=$1 host=$2 script=$3 started code=0 options
   local deadline=${host_deadline:-$((timeout + 1))} # ssh's own timeout covers only the connection
-  options_of "$host"
   started=$(seconds_now)
   if is_here "$host"; then
     timeout -k 1 "$deadline" sh -s <"$script" >"$work/$name.out" 2>"$work/$name.err" || code=$?
   else
+    options_of "$host"
     timeout -k 1 "$deadline" ssh -T "${options[@]}" -- "$host" 'exec sh -s' \
       <"$script" >"$work/$name.out" 2>"$work/$name.err" || code=$?
   fi

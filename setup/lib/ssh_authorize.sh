@@ -194,7 +194,7 @@ collect_mesh() {
           print $1, $2, (NF == 3 && $3 ~ /^[A-Za-z0-9@._-]+$/ ? $3 : host) }' >>"$work/keys"
     fi
     read -r name port <<<"$(endpoint_of "$host")"
-    known_keys "$(known_name "$name" "$port")" >>"$work/known"
+    known_keys "$(known_file "$host")" "$(known_name "$name" "$port")" >>"$work/known"
   done
   sort -u -o "$work/keys" "$work/keys"
   sort -u -o "$work/known" "$work/known"

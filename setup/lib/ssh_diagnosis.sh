@@ -30,7 +30,7 @@ remedy_of() {
   words=${words% }
   case $1 in
     open) echo - ;;
-    denied | unknown) remedy_without_key "$1" "$4" ;;
+    denied | unknown) remedy_without_key "$1" "$2" "$4" ;;
     crowded) crowded_remedy ;;
     expired) echo "the password has expired there: ssh $2 in a terminal, and choose a new one" ;;
     changed) echo "its host key changed: ask its administrator; if it was reinstalled: ssh-keygen -R $host" ;;
@@ -51,7 +51,22 @@ crowded_remedy() {
   fi
 }
 
-# remedy_without_key STATE WORDS. After choose_key, it also depends on which keys exist.
+declare -A unread_host # by name: true if ssh-keyscan got no host key
+
+# unknown_remedy HOST: ssh-keyscan knows no jump host of ssh's configuration.
+unknown_remedy() {
+  local through=
+  if [ -z "$jump" ]; then through=$(settings_of "$1" | sed -n 's/^proxyjump //p'); fi
+  if is_endpoint "$through"; then
+    echo "ssh-setup authorize --jump $through (shows the host key's fingerprint)"
+  elif [ -n "${unread_host[$1]-}" ]; then
+    echo "ssh-keyscan gets no host key from it: ssh $1 in a terminal, and compare the fingerprint"
+  else
+    echo "ssh-setup authorize (shows the host key's fingerprint)"
+  fi
+}
+
+# remedy_without_key STATE HOST WORDS. After choose_key, it also depends on which keys exist.
 remedy_without_key() {
   if [ "${public_key-unknown}" = "" ] && [ -n "${damaged_key-}" ]; then
     echo "move $(shell_word "$damaged_key") away, then ssh-setup generate and authorize"
@@ -61,11 +76,11 @@ remedy_without_key() {
   elif [ "${public_key-unknown}" = "" ]; then
     echo "ssh-setup generate, then authorize"
   elif [ "$1" = unknown ]; then
-    echo "ssh-setup authorize (shows the host key's fingerprint)"
+    unknown_remedy "$2"
   elif [ -n "${locked_key-}" ]; then
     echo "ssh-add $(shell_word "$locked_key") (asks for its passphrase once)"
   else
-    case $2 in
+    case $3 in
       *password* | *keyboard-interactive*) echo "ssh-setup authorize, in a terminal: it asks for your password there" ;;
       *) echo "it accepts keys only: use --identity with an accepted key, or ask its administrator to add yours" ;;
     esac

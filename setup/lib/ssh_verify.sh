@@ -25,10 +25,13 @@ state_on() {
 hop_script() {
   local target
   printf 'seconds=%s\n' "$timeout"
+  cat "${BASH_SOURCE[0]%/*}/own_known_hosts.sh"
   cat <<'SH'
 hop() {
+  known=$(own_known_hosts "$seconds" -- "$1")
   words=$(LC_ALL=C timeout -k 1 "$seconds" ssh -T -o BatchMode=yes -o "ConnectTimeout=$seconds" -o StrictHostKeyChecking=yes \
-    -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes -- "$1" 'exit 0' 2>&1 </dev/null)
+    -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes \
+    ${known:+-o "UserKnownHostsFile=$known"} -- "$1" 'exit 0' 2>&1 </dev/null)
   echo "hpcboot:hop $1 $? $(printf %s "$words" | tr '\n' ' ')"
 }
 SH

@@ -1,6 +1,7 @@
 # Hosts that are folders, and a fake ssh that connects to them, for the tests of setup/. A host is $lab/NAME,
 # the home of its user; beside it are NAME.key, its host key, NAME.is, its fault (down, hangs, expired
-# or none), NAME.shell, its login shell, and NAME.bin, commands that only it has. If $lab/agent exists, there is an agent
+# or none), NAME.shell, its login shell, and NAME.bin, commands that only it has. NAME.config has the
+# settings for it of ssh's configuration, UserKnownHostsFile and ProxyJump. If $lab/agent exists, there is an agent
 # with more keys than a host's sshd takes.
 
 make_lab() {

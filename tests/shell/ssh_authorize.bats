@@ -154,6 +154,64 @@ teardown() { end_jobs; }
   [ ! -s "$HOME/.ssh/known_hosts" ]
 }
 
+@test "a configuration that keeps no host keys: authorize once, then all programs and hops go through" {
+  make_host lab1
+  make_host lab2
+  bash "$script" generate
+  for host in lab1 lab2; do
+    let_in $host
+    echo 'UserKnownHostsFile /dev/null /dev/null' >"$lab/$host.config"
+  done
+  rm "$HOME/.ssh/known_hosts"
+  printf '%s\n' lab1 lab2 >"$hosts"
+  run bash "$script" authorize --yes --mesh --hosts "$hosts"
+  [ "$status" -eq 0 ]
+  run bash "$script" verify --hosts "$hosts"
+  [ "$status" -eq 0 ]
+  [ "$(cell lab1 4)" = 1/1 ]
+  run bash "$script" check --hosts "$hosts" --jump lab2
+  [ "$status" -eq 0 ]
+  grep -q 'ProxyCommand=.*UserKnownHostsFile=~/.ssh/known_hosts.* lab2' "$lab/calls"
+  run bash "$BATS_TEST_DIRNAME/../../setup/login-shell" --hosts "$hosts"
+  [ "$status" -eq 0 ]
+}
+
+@test "host keys go into the file that ssh reads for the host" {
+  make_host lab1
+  make_host lab2
+  bash "$script" generate
+  let_in lab1
+  let_in lab2
+  rm "$HOME/.ssh/known_hosts"
+  echo "UserKnownHostsFile $HOME/.ssh/known lab $HOME/.ssh/more" >"$lab/lab1.config"
+  printf '%s\n' lab1 lab2 >"$hosts"
+  run bash "$script" authorize --yes --hosts "$hosts"
+  [ "$status" -eq 0 ]
+  [ "$(cut -d ' ' -f 1 "$HOME/.ssh/known lab")" = lab1 ]
+  [ "$(cut -d ' ' -f 1 "$HOME/.ssh/known_hosts")" = lab2 ]
+}
+
+@test "a host that only ssh's configuration leads to: the remedy names its jump host" {
+  make_host lab1
+  make_host lab2
+  bash "$script" generate
+  let_in lab1
+  let_in lab2
+  rm "$HOME/.ssh/known_hosts"
+  fake_command ssh-keyscan <<<'exit 1'
+  printf '%s\n' lab1 lab2 >"$hosts"
+  echo 'ProxyJump lab3' >"$lab/lab1.config"
+  run bash "$script" authorize --yes --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"no host key could be read from lab1 lab2"* ]]
+  [[ $(grep '^lab1  ' <<<"$output") == *"ssh-setup authorize --jump lab3 "* ]]
+  [[ $(grep '^lab2  ' <<<"$output") == *"ssh-keyscan gets no host key from it: ssh lab2 in a terminal"* ]]
+  # Not what this option cannot take.
+  echo 'ProxyJump lab3:2222,lab4' >"$lab/lab1.config"
+  run bash "$script" authorize --yes --hosts "$hosts"
+  [[ $(grep '^lab1  ' <<<"$output") == *"ssh lab1 in a terminal"* ]]
+}
+
 @test "a changed host key is reported and never replaced" {
   make_host lab1
   bash "$script" generate
