@@ -1,4 +1,4 @@
-! hpcboot for Fortran 2003: compile this file with your program, since module files differ between
+! hpcboot for Fortran 2008: compile this file with your program, since module files differ between
 ! compilers. It mirrors hpcboot/hpcboot.h, which documents every field and function.
 !
 !   use hpcboot
@@ -6,7 +6,10 @@
 !   character(len=2048) :: error
 !   integer :: code
 !   code = resolve(me, error)
-!   if (code /= 0) error stop trim(error)
+!   if (code /= 0) then
+!     print *, trim(error)
+!     error stop
+!   end if
 !   print *, me%rank, ' of ', me%world_size, ' by ', hpcboot_text(me%launcher)
 module hpcboot
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_null_char, c_size_t, c_sizeof

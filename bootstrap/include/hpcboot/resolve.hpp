@@ -79,7 +79,7 @@ struct ResolveOptions {
 ///
 /// Reads HPCBOOT_METHODS (sources to try, in order, separated by spaces or commas) and the
 /// variables of every launcher.
-/// @throws Error; see ErrorCode 20..34. Never returns "rank 0 of 1" if there is any sign of a
+/// @throws Error; see ErrorCode 20..35. Never returns "rank 0 of 1" if there is any sign of a
 ///         launcher.
 Resolution resolve(const Env& env, const Facts& facts, const ResolveOptions& options = {});
 
