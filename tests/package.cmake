@@ -47,6 +47,18 @@ add_test(NAME package.unknown_component COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURR
 # CMake wraps the lines of its messages.
 set_tests_properties(package.unknown_component PROPERTIES LABELS package TIMEOUT 60 FIXTURES_REQUIRED package_core
   PASS_REGULAR_EXPRESSION "has[ \n]+no[ \n]+component[ \n]+'teleport'")
+foreach(language IN ITEMS C Fortran)
+  if(language STREQUAL "Fortran" AND NOT HPCBOOT_FORTRAN_COMPILER)
+    continue()
+  endif()
+  set(_name package.without_cxx_${language})
+  add_test(NAME ${_name} COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_SOURCE_DIR}/package/without_cxx
+           -B ${PROJECT_BINARY_DIR}/package/without_cxx_${language} -G ${CMAKE_GENERATOR} -Dhpcboot_ROOT=${_prefix}
+           -DLANGUAGES=${language} -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}
+           -DCMAKE_Fortran_COMPILER=${HPCBOOT_FORTRAN_COMPILER})
+  set_tests_properties(${_name} PROPERTIES LABELS package TIMEOUT 60 FIXTURES_REQUIRED package_core
+    PASS_REGULAR_EXPRESSION "language[ \n]+CXX[ \n]+is[ \n]+not[ \n]+enabled")
+endforeach()
 if(TARGET hpcboot_toml)
   hpcboot_add_install_test(launchers)
   hpcboot_add_package_test(find_package_launchers find_package_launchers -Dhpcboot_ROOT=${_prefix})
