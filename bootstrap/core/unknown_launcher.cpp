@@ -104,7 +104,10 @@ void require_no_unknown_launcher(const Env& env, const std::vector<const LaunchS
                     ": an index and a size, set by an unknown launcher",
                 "a known launcher, or one described in a file",
                 "set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK for each process, or "
-                "describe the launcher in a file (`hpcboot launchers --help`); if this process is "
+                "describe the launcher in a file (`hpcboot launchers --help`): hpcboot and the "
+                "trainer read "
+                "it, and start other programs with the result by `hpcboot exec -- PROGRAM`; if "
+                "this process is "
                 "alone, set HPCBOOT_METHODS=single");
   }
 }

@@ -170,7 +170,7 @@ TEST(UnknownLauncher, TellsHowToGoOn) {
   expect_error(
       ErrorCode::unknown_launcher, [] { of("FOO_RANK=3\nFOO_SIZE=8\n"); }, "FOO_RANK=3",
       "FOO_SIZE=8", "HPCBOOT_RANK", "HPCBOOT_WORLD_SIZE", "HPCBOOT_LOCAL_RANK",
-      "HPCBOOT_METHODS=single");
+      "`hpcboot launchers --help`", "`hpcboot exec -- PROGRAM`", "HPCBOOT_METHODS=single");
   const Resolution overruled = of("FOO_RANK=3\nFOO_SIZE=8\nHPCBOOT_METHODS=single\n");
   EXPECT_EQ(overruled.launcher, "single");
   EXPECT_TRUE(overruled.hints.empty());
