@@ -185,9 +185,16 @@ Env without(const Env& env, const std::vector<std::string>& names) {
   return Env(std::move(variables));
 }
 
+std::vector<std::string> own_exports(const Env& env) {
+  const Mark mark = mark_of(env);
+  std::vector<std::string> names = unchanged(mark, env);
+  if (names.size() < mark.variables.size() || mark.launch != launch_of(env, mark)) return {};
+  return names;
+}
+
 Env without_foreign_exports(const Env& env) {
-  if (!env.has(kExportMark)) return env;
   std::vector<std::string> names = foreign_exports(env);
+  if (names.empty()) return env;
   names.emplace_back(kExportMark);
   return without(env, names);
 }

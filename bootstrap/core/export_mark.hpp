@@ -24,7 +24,11 @@ std::vector<std::string> marked_exports(const Env& env);
 // The subset exported for a launch other than the one that `env` identifies.
 std::vector<std::string> foreign_exports(const Env& env);
 
-// `env` as resolve() reads it: without foreign exports, and without the mark.
+// All that hpcboot exported, if it did so for the launch that `env` identifies and nothing has
+// changed or unset one of them since; else none.
+std::vector<std::string> own_exports(const Env& env);
+
+// `env` as resolve() reads it: if there are foreign exports, without them and without the mark.
 Env without_foreign_exports(const Env& env);
 
 // Removes what hpcboot exports for a launch: placement, endpoint, the variables of `hpcboot run`,

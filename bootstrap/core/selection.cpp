@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "exported_pod.hpp"
 #include "hpcboot/error.hpp"
 #include "nesting.hpp"
 #include "refusal.hpp"
@@ -253,7 +254,16 @@ Selection select_source(const Env& env, const Facts& facts) {
       present.push_back(source);
     }
   }
-  if (present.empty() && !methods.single_allowed) {
+  const bool is_numbered_only = std::all_of(present.begin(), present.end(), [](const auto* source) {
+    return source->level == Level::generic;
+  });
+  const auto exported = is_numbered_only ? exported_pod(methods.sources, env, facts) : std::nullopt;
+  if (exported) {
+    for (auto& [source, detection] : detections) {
+      if (source == exported->claim.source) detection = exported->detection;
+    }
+  }
+  if (present.empty() && !exported && !methods.single_allowed) {
     throw Error(
         ErrorCode::unknown_method,
         "HPCBOOT_METHODS='" + std::string(*env.text("HPCBOOT_METHODS")) +
@@ -264,7 +274,11 @@ Selection select_source(const Env& env, const Facts& facts) {
 
   Selection selection;
   std::vector<Claim> claims;
-  for (const LaunchSource* source : present) claims.push_back(claim_of(*source, env, facts));
+  for (const auto& [source, detection] : detections) {
+    if (detection.match != Match::present) continue;
+    const bool is_exported = exported && source == exported->claim.source;
+    claims.push_back(is_exported ? exported->claim : claim_of(*source, env, facts));
+  }
   Claim chosen;
   if (!claims.empty()) chosen = innermost(claims, methods.overridden, env, facts);
   selection.source = chosen.source;
@@ -289,8 +303,8 @@ Selection select_source(const Env& env, const Facts& facts) {
     }
     selection.attempts.push_back(std::move(attempt));
   }
-  if (present.empty() && !methods.overridden) require_no_unknown_launcher(env, refused);
-  if (present.empty())
+  if (claims.empty() && !methods.overridden) require_no_unknown_launcher(env, refused);
+  if (claims.empty())
     selection.attempts.push_back({"single", "chosen", "no launcher placed this process"});
   return selection;
 }

@@ -149,6 +149,24 @@ TEST(ExportMark, AnAgentFurtherOutIsUnset) {
   EXPECT_TRUE(agent.has("TORCHELASTIC_RUN_ID"));
 }
 
+// An agent in the pod that sets only RANK, WORLD_SIZE, LOCAL_RANK and the endpoint.
+TEST(ExportMark, InAPodALaunchersOwnNumbersCount) {
+  const Env pod =
+      Env::parse("SM_HOSTS=[\"algo-1\",\"algo-2\"]\nSM_CURRENT_HOST=algo-1\nTRAINING_JOB_NAME=j\n");
+  const Facts facts = on("algo-1");
+  ASSERT_EQ(resolve(after_export(pod, facts), facts).launcher, "sagemaker");
+  const std::string agent = "MASTER_ADDR=algo-1\nMASTER_PORT=29500\nRANK=";
+  for (const char* numbers : {"0\nWORLD_SIZE=4\nLOCAL_RANK=0\n", "3\nWORLD_SIZE=4\nLOCAL_RANK=1\n",
+                              "0\nWORLD_SIZE=2\nLOCAL_RANK=0\n"}) {
+    const Env started = after_export(pod, facts, agent + numbers);
+    EXPECT_EQ(resolve(started, facts).launcher, "generic") << numbers;
+    // Its own exports do not give the pod's numbers back.
+    const Resolution again = resolve(after_export(started, facts), facts);
+    EXPECT_EQ(again.placement.rank, resolve(started, facts).placement.rank) << numbers;
+    EXPECT_EQ(again.placement.world_size, resolve(started, facts).placement.world_size) << numbers;
+  }
+}
+
 TEST(ExportMark, WhatTheUserSetsCounts) {
   const Env changed = after_export(Env(), on("laptop"), kOpenmpi + "MASTER_PORT=20001\n");
   EXPECT_EQ(resolve(changed, on("laptop")).master_port, 20001);

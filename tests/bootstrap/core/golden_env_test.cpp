@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/export.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "hpcboot/scheduler.hpp"
 #include "json/capture_folder.hpp"
@@ -104,6 +105,23 @@ TEST_P(Golden, TheRanksMakeAJob) {
   }
   EXPECT_EQ(hosts.size(), 1U) << "ranks disagree on the hosts";
   EXPECT_EQ(endpoints.size(), 1U) << "ranks disagree on the endpoint";
+}
+
+// As in a shell after `eval "$(hpcboot env)"`, and in a program under `hpcboot exec`.
+TEST_P(Golden, ItsOwnExportsLeaveEveryRankAsItIs) {
+  for (const Rank& rank : ranks_) {
+    const Resolution before = resolve(rank.env, rank.facts, rank.options);
+    std::map<std::string, std::string> variables(rank.env.variables().begin(),
+                                                 rank.env.variables().end());
+    for (const std::string& name : torch_unset(before, rank.env)) variables.erase(name);
+    for (const auto& [name, value] : torch_env(before, rank.env)) variables[name] = value;
+    const Json was = to_json(before);
+    const Json got = rank.resolve_json(Env(variables));
+    for (const char* field : {"launcher", "rank", "world_size", "local_rank", "local_size",
+                              "node_rank", "num_nodes", "hosts", "master_addr", "master_port"}) {
+      EXPECT_EQ(got.at(field), was.at(field)) << field << " of rank " << rank.expected["rank"];
+    }
+  }
 }
 
 // Otherwise they would wait for each other in different places.
