@@ -6,7 +6,7 @@ endif()
 hpcboot_add_test(NAME torch_test
   SOURCES unit/data_parallel_test.cpp unit/distributed_data_parallel_test.cpp unit/distributed_sampler_test.cpp
           unit/lost_ranks_test.cpp unit/model_outputs_test.cpp unit/models_test.cpp
-          unit/process_group_test.cpp unit/tensors_test.cpp unit/torch_reference_test.cpp unit/world_store_test.cpp
+          unit/process_group_limits_test.cpp unit/process_group_test.cpp unit/tensors_test.cpp unit/torch_reference_test.cpp unit/world_store_test.cpp
   LIBRARIES hpcboot::torch hpcboot_models hpcboot_store hpcboot_json LABELS unit
   TIMEOUT 400)  # PyTorch's Python and a step of a large model in fp64 take long on a busy machine
 # Not installed.

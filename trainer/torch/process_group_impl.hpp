@@ -36,7 +36,7 @@ struct ProcessGroup::Impl {
   std::optional<int> nccl_device;
   std::chrono::milliseconds start_up_deadline = std::chrono::minutes(5);
   std::chrono::milliseconds collective_timeout = std::chrono::minutes(30);
-  std::map<std::string, int> subgroups;  ///< how many were made of the same ranks
+  std::map<std::string, int> subgroups;  ///< how many were made of each list of ranks
   std::int64_t barriers = 0;
   /// By sender and tag: the latest recv() has asked for its data.
   std::map<std::pair<int, int>, std::shared_future<void>> receipts;

@@ -13,15 +13,19 @@
 #include "hpcboot/torch/collectives.hpp"
 #include "meeting.hpp"
 #include "process_group_impl.hpp"
+#include "rendezvous/store/secret.hpp"
+#include "texts.hpp"
 #include "wait_for_all.hpp"
 
 namespace hpcboot {
 namespace {
 
-std::string listed(const std::vector<int>& ranks) {
+/// The same for equal lists, and short: it is part of every key of the subgroup, and the store
+/// limits their length.
+std::string digest_of(const std::vector<int>& ranks) {
   std::string text;
-  for (const int rank : ranks) text += (text.empty() ? "" : ",") + std::to_string(rank);
-  return text;
+  for (const int rank : ranks) text += std::to_string(rank) + ",";
+  return rendezvous::digest_of(text);
 }
 
 void require_ranks(const std::vector<int>& ranks, int world_size) {
@@ -29,7 +33,8 @@ void require_ranks(const std::vector<int>& ranks, int world_size) {
   const bool in_range = std::all_of(ranks.begin(), ranks.end(),
                                     [&](int rank) { return rank >= 0 && rank < world_size; });
   if (!ranks.empty() && in_range && distinct.size() == ranks.size()) return;
-  throw Error(ErrorCode::invalid_collective, "a subgroup of the ranks '" + listed(ranks) + "'",
+  throw Error(ErrorCode::invalid_collective,
+              "a subgroup of " + (ranks.empty() ? "no ranks" : names_of(ranks)),
               "ranks from 0 to " + std::to_string(world_size - 1) + ", at least one, each once",
               "pass ranks of the group that is divided");
 }
@@ -48,8 +53,8 @@ void wait_for_members(ProcessGroupAccess::Impl& group) {
                  group.start_up_deadline);
   } catch (const Error& error) {
     throw Error(error.code(),
-                error.found() + ", counted in the subgroup of the ranks " +
-                    listed(group.global_ranks) + " of the launch",
+                error.found() + ", counted in the subgroup of " + names_of(group.global_ranks) +
+                    " of the launch",
                 "every rank of the subgroup to call subgroup() or split()", error.remedy());
   }
 }
@@ -68,7 +73,7 @@ std::optional<ProcessGroup> ProcessGroup::subgroup(const std::vector<int>& ranks
                 "pass the store to adopt_process_group() as well");
   }
   // All of its ranks, and no other, agree on the name: they make the same subgroups in one order.
-  const std::string members = listed(ranks);
+  const std::string members = digest_of(ranks);
   const std::string name = "group/" + members + "/" + std::to_string(++parent.subgroups[members]);
 
   auto impl = std::make_shared<Impl>();
@@ -77,7 +82,7 @@ std::optional<ProcessGroup> ProcessGroup::subgroup(const std::vector<int>& ranks
   for (const int rank : ranks) {
     impl->global_ranks.push_back(parent.global_ranks[static_cast<std::size_t>(rank)]);
   }
-  impl->description = "ranks " + members + " of: " + parent.description;
+  impl->description = names_of(ranks) + " of: " + parent.description;
   impl->meeting = parent.meeting;
   impl->contributed = parent.contributed;
   impl->store = c10::make_intrusive<c10d::PrefixStore>(name, parent.store);

@@ -13,7 +13,7 @@ std::string first_line(std::string_view text);
 /// @param shown how many names appear at most
 std::string some_of(const std::vector<std::string>& names, std::size_t shown);
 
-/// "rank 3", "ranks 1, 3 and 9 more".
+/// "rank 3", "ranks 1, 3, 5-8 and 9 more". Empty lists have no name.
 std::string names_of(const std::vector<int>& ranks);
 
 }  // namespace hpcboot
