@@ -111,5 +111,53 @@ TEST(NamesOf, ConsecutiveRanksAreJoinedAndTheRestIsCounted) {
             "ranks 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30 and 984 more");
 }
 
+TEST(Barrier, WithoutADeadlineWaitsForTheCollectiveTimeout) {
+  const auto pretended = c10::make_intrusive<PretendedGroup>(1);
+  for (const minutes timeout : {minutes(45), minutes(2)}) {
+    ProcessGroupOptions options;
+    options.collective_timeout = timeout;
+    ProcessGroup group = make_process_group(Resolution{}, Env(), options);
+    ProcessGroupAccess::impl_of(group).group = pretended;
+    group.barrier();
+    EXPECT_EQ(pretended->limit(), timeout);
+    group.barrier(minutes(1));
+    EXPECT_EQ(pretended->limit(), minutes(1));
+    group.barrier(minutes(90));
+    EXPECT_EQ(pretended->limit(), timeout);
+  }
+  ProcessGroup adopted = adopt_process_group(pretended);
+  adopted.barrier();
+  EXPECT_EQ(pretended->limit(), minutes(30));
+  adopted.barrier(minutes(90));
+  EXPECT_EQ(pretended->limit(), minutes(90));
+}
+
+TEST(ProcessGroup, TheLongestTimesAreWaitedFor) {
+  constexpr milliseconds kLongest = milliseconds::max();
+  for (const StoreKind store : {StoreKind::own, StoreKind::tcp}) {
+    const auto thrown = run_ranks({0, 1}, 2, [&](const Resolution& resolution) {
+      ProcessGroupOptions options;
+      options.store = store;
+      options.start_up_deadline = kLongest;
+      options.collective_timeout = kLongest;
+      ProcessGroup group = make_process_group(resolution, Env(), options);
+      torch::Tensor tensor = torch::ones({1});
+      all_reduce(group, tensor).wait(kLongest);
+      EXPECT_EQ(tensor.item<double>(), 2);
+      if (group.rank() == 0) send(group, tensor + 1, 1).wait(kLongest);
+      if (group.rank() == 1) recv(group, tensor, 0).wait(kLongest);
+      EXPECT_EQ(tensor.item<double>(), group.rank() == 0 ? 2 : 3);
+      group.barrier(kLongest);
+      std::optional<ProcessGroup> pair = group.subgroup({1, 0});
+      pair->barrier();
+      EXPECT_TRUE(pair->absent_ranks(kLongest).empty());
+      EXPECT_EQ(pair->first_account([] { return std::string("seen"); }, kLongest), "seen");
+      pair->shutdown();
+      group.shutdown();
+    });
+    for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace hpcboot

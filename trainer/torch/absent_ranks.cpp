@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/bounded_call.hpp"
+#include "core/time_left.hpp"
 
 namespace hpcboot {
 namespace {
@@ -39,7 +40,7 @@ std::vector<int> absent_ranks(const c10::intrusive_ptr<c10d::Store>& store, int 
     const auto absent = std::make_shared<std::vector<int>>();
     const auto ask = [=] {
       store->set(key_of_failure(rank), std::vector<std::uint8_t>{1});
-      const auto end = Clock::now() + wait;
+      const auto end = end_after(wait);
       *absent = without_a_word(*store, world_size);
       while (!absent->empty() && Clock::now() < end) {
         std::this_thread::sleep_for(kPause);
@@ -50,7 +51,7 @@ std::vector<int> absent_ranks(const c10::intrusive_ptr<c10d::Store>& store, int 
         }
       }
     };
-    if (bounded_call(ask, wait + kStoreLimit)) return *absent;
+    if (bounded_call(ask, cut_deadline(wait) + kStoreLimit)) return *absent;
   } catch (...) {
     // Same as a store that does not answer: the rank that serves it is gone.
   }

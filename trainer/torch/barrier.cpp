@@ -1,10 +1,10 @@
 #include "barrier.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
 #include "texts.hpp"
@@ -49,7 +49,7 @@ void named_barrier(c10d::ProcessGroup& group, const c10::intrusive_ptr<c10d::Sto
                    std::int64_t count, const std::vector<int>& global_ranks,
                    std::chrono::milliseconds deadline) {
   // c10d takes 0 for no limit.
-  const auto limit = std::max(deadline, std::chrono::milliseconds(1));
+  const auto limit = cut_deadline(deadline, std::chrono::milliseconds(1));
   try {
     with_peers("a barrier", [&] {
       if (store) store->set(key_of_barrier(group.getRank()), bytes_of(count));

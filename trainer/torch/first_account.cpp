@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/bounded_call.hpp"
+#include "core/time_left.hpp"
 
 namespace hpcboot {
 namespace {
@@ -69,7 +70,7 @@ std::string first_account(const c10::intrusive_ptr<c10d::Store>& store,
                           const std::function<std::string()>& look, milliseconds wait) noexcept {
   std::string seen;
   try {
-    const auto end = Clock::now() + wait;
+    const auto end = end_after(wait);
     const auto heard = std::make_shared<Heard>();
     std::thread([=] { listen(*store, *heard, end); }).detach();
     for (milliseconds pause(1);; pause = std::min(2 * pause, kPause)) {

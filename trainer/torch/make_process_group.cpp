@@ -3,6 +3,7 @@
 #include <csignal>
 #include <utility>
 
+#include "core/time_left.hpp"
 #include "gloo_device.hpp"
 #include "hpcboot/error.hpp"
 #include "process_group_impl.hpp"
@@ -46,7 +47,13 @@ void require_backend(const std::string& backend, const Resolution& resolution) {
 }  // namespace
 
 ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
-                                const ProcessGroupOptions& options) {
+                                const ProcessGroupOptions& wanted) {
+  ProcessGroupOptions options = wanted;
+  // They are added to others and to the time; Gloo and NCCL do so without a check, and take 0 for
+  // no limit.
+  constexpr std::chrono::milliseconds kShortest{1};
+  options.start_up_deadline = cut_deadline(wanted.start_up_deadline);
+  options.collective_timeout = cut_deadline(wanted.collective_timeout, kShortest);
   require_backend(options.backend, resolution);
   validate(resolution.placement, resolution.launcher);
   survive_broken_pipes();

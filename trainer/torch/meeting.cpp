@@ -28,7 +28,7 @@ std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
   const auto meeting = std::make_shared<Meeting>();
   const bool is_in_time = bounded_call(
       [meeting, resolution, env, store = options.store, deadline = options.start_up_deadline] {
-        const auto end = std::chrono::steady_clock::now() + deadline;
+        const auto end = end_after(deadline);
         meeting->kvs = rendezvous::open_kvs_for(resolution, env, time_left(end));
         meeting->rendezvous =
             open_rendezvous(resolution, env, meeting->kvs.get(), store, time_left(end));

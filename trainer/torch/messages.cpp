@@ -14,6 +14,7 @@
 
 #include "announced.hpp"
 #include "arguments.hpp"
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collectives.hpp"
 #include "process_group_impl.hpp"
@@ -77,7 +78,7 @@ template <typename Result>
 Pending<Result> pending_of(const std::shared_future<Result>& result, const char* doing) {
   return Pending<Result>(
       {[result, doing](std::optional<milliseconds> limit) {
-         if (limit && result.wait_for(*limit) != std::future_status::ready) {
+         if (limit && result.wait_until(end_after(*limit)) != std::future_status::ready) {
            throw Error(ErrorCode::deadline_exceeded,
                        std::string("no answer from another rank within ") +
                            std::to_string(limit->count()) + " ms during " + doing,

@@ -99,11 +99,12 @@ const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::c10d_group() const {
   return impl_->open_group();
 }
 
-void ProcessGroup::barrier(milliseconds deadline) {
+void ProcessGroup::barrier(std::optional<milliseconds> deadline) {
   const auto& group = impl_->open_group();
+  milliseconds limit = deadline.value_or(impl_->collective_timeout);
   // That of an adopted group is unknown.
-  if (impl_->meeting) deadline = std::min(deadline, impl_->collective_timeout);
-  named_barrier(*group, impl_->store, ++impl_->barriers, impl_->global_ranks, deadline);
+  if (impl_->meeting) limit = std::min(limit, impl_->collective_timeout);
+  named_barrier(*group, impl_->store, ++impl_->barriers, impl_->global_ranks, limit);
 }
 
 std::vector<int> ProcessGroup::absent_ranks(milliseconds wait) noexcept {
@@ -119,11 +120,11 @@ std::string ProcessGroup::first_account(const std::function<std::string()>& look
 
 void ProcessGroup::shutdown() {
   if (!impl_->group) return;
-  barrier(impl_->collective_timeout);
+  barrier();
   if (impl_->nccl_device) {
     with_peers("the end of NCCL", [&] { end_nccl(impl_->group); });
     // NCCL's monitor uses the store, which rank 0 may serve, until now.
-    barrier(impl_->collective_timeout);
+    barrier();
   }
   impl_->release();
 }

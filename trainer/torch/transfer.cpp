@@ -4,7 +4,6 @@
 #include <ATen/core/ivalue_inl.h>
 #include <ATen/record_function.h>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "collective_range.hpp"
 #include "compat.hpp"
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "process_group_impl.hpp"
 
@@ -67,7 +67,7 @@ PendingTensors start_transfer(const ProcessGroup& group, const std::string& doin
       {[doing, work, tensors = std::move(tensors)](std::optional<milliseconds> limit) {
          RECORD_USER_SCOPE(kCollectiveWait);
          as_errors(doing, [&] {
-           return work->wait(limit ? std::max(*limit, kShortestWait) : kNoTimeout);
+           return work->wait(limit ? cut_deadline(*limit, kShortestWait) : kNoTimeout);
          });
          return tensors;
        },

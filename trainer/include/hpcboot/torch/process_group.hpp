@@ -26,6 +26,8 @@ enum class StoreKind {
   tcp,  ///< LibTorch's TCPStore, located through ours: for comparison, it authenticates no peer
 };
 
+/// A duration of more than a hundred years, such as milliseconds::max(), counts as a hundred, here
+/// and wherever a group or a Pending takes one.
 struct ProcessGroupOptions {
   /// What moves CUDA tensors between the ranks: gloo, through host memory, or nccl, from GPU to
   /// GPU. CPU tensors use Gloo either way.
@@ -93,10 +95,12 @@ class ProcessGroup {
   ///         group has no store; Error{deadline_exceeded, peer_lost}
   std::optional<ProcessGroup> subgroup(const std::vector<int>& ranks);
 
-  /// Waits until every rank has called this, at most for the group's collective timeout.
+  /// Waits until every rank has called this, at most for the deadline, and for the group's
+  /// collective timeout: without a deadline, for that. That of an adopted group is unknown: without
+  /// a deadline, 30 minutes.
   /// @throws Error{deadline_exceeded} naming the ranks, in the launch, that have not called it;
   ///         Error{peer_lost, invalid_collective}
-  void barrier(std::chrono::milliseconds deadline = std::chrono::minutes(5));
+  void barrier(std::optional<std::chrono::milliseconds> deadline = {});
 
   /// Ends the group cleanly: waits until every rank has called this, at most for the collective
   /// timeout, then disconnects, so that no rank sees another one leave early. End subgroups first.
