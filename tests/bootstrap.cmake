@@ -29,6 +29,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/launchers/pods_test.cpp
     bootstrap/core/launchers/process_mapping_test.cpp
     bootstrap/core/schedulers/read_file_test.cpp
+    bootstrap/rendezvous/own_folder_test.cpp
     bootstrap/diagnose/redact_test.cpp
     bootstrap/diagnose/redact_values_test.cpp
     bootstrap/diagnose/secret_formats_test.cpp

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/classic.hpp"
 #include "core/first_line.hpp"
 
 namespace hpcboot {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 std::optional<double> ratio(const std::string& quota_and_period) {
   double quota = 0;
   double period = 0;
-  std::istringstream in(quota_and_period);  // "max" and -1 mean none
+  Classic<std::istringstream> in(quota_and_period);  // "max" and -1 mean none
   if (!(in >> quota >> period) || quota <= 0 || period <= 0) return std::nullopt;
   return quota / period;
 }

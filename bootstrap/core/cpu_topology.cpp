@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/classic.hpp"
 #include "hpcboot/env.hpp"
 
 namespace hpcboot {
@@ -28,7 +29,7 @@ int node_of(const fs::path& cpu) {
 
 // The first thread of the CPU's core: "0,32" and "0-1" start with it.
 int first_of_core(const fs::path& folder, int cpu) {
-  std::ifstream in(folder / "topology/thread_siblings_list");
+  Classic<std::ifstream> in(folder / "topology/thread_siblings_list");
   int first = 0;
   return in >> first ? first : cpu;
 }

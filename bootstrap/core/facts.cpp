@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ancestors.hpp"
+#include "core/classic.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "export_mark.hpp"
 #include "hpcboot/endpoint.hpp"
@@ -24,7 +25,7 @@ constexpr const char* kLinkFolder = "/sys/class/net/";
 
 int speed_of(const std::string& link) {
   // Unreadable or -1 if the driver does not report it or the link is down.
-  std::ifstream in(kLinkFolder + link + "/speed");
+  Classic<std::ifstream> in(kLinkFolder + link + "/speed");
   int speed = 0;
   return in >> speed && speed > 0 ? speed : 0;
 }

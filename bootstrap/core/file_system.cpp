@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <sstream>
 
+#include "core/classic.hpp"
+
 namespace hpcboot {
 namespace {
 
@@ -50,7 +52,7 @@ FileSystem file_system_of(const struct statfs& status) {
   for (const KnownFileSystem& known : kKnownFileSystems) {
     if (known.magic == magic) return {known.name, known.seen_by};
   }
-  std::ostringstream name;
+  Classic<std::ostringstream> name;
   name << "file system 0x" << std::hex << magic;
   return {name.str(), SeenBy::unknown};
 }

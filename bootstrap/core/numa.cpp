@@ -8,6 +8,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "core/classic.hpp"
 #include "core/first_line.hpp"
 #include "hpcboot/env.hpp"
 
@@ -93,7 +94,7 @@ std::optional<std::vector<int>> device_distances(const std::string& sysfs,
   std::map<int, int> distance_to;
   for (const auto& [own, folder] : nodes) {
     if (!holds_any(first_line(folder / "cpulist"), cpus)) continue;
-    std::istringstream words(first_line(folder / "distance"));
+    Classic<std::istringstream> words(first_line(folder / "distance"));
     for (const auto& node : nodes) {
       int distance = 0;
       if (!(words >> distance)) break;

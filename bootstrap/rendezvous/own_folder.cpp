@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/classic.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot {
@@ -75,7 +76,7 @@ OwnFolder& OwnFolder::operator=(OwnFolder&& other) noexcept {
 std::string unique_word() {
   static const std::string of_program = [] {
     std::random_device device;
-    std::ostringstream word;
+    Classic<std::ostringstream> word;
     word << std::hex << device() << device();
     return word.str();
   }();

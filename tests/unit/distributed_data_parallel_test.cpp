@@ -10,6 +10,7 @@
 #include "hpcboot/torch/collective_failure.hpp"
 #include "models/model.hpp"
 #include "support/expect_error.hpp"
+#include "support/grouping_locale.hpp"
 #include "support/partly_used.hpp"
 #include "support/thread_ranks.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 using testing_support::PartlyUsed;
+using testing_support::run_ranks;
 
 class DistributedDataParallelTest : public testing::Test {
  protected:
@@ -110,6 +112,28 @@ TEST_F(DistributedDataParallelTest, AnOutputThatTheLossDoesNotUseIsNamedWithARem
   for (int step = 0; step < 3; ++step) {
     std::get<0>(ddp.forward(torch::ones({1, 3}), true)).sum().backward();
   }
+}
+
+// The ranks compare these descriptions, and their programs may have different locales.
+TEST(ModelAgreement, DescribesModelsAndOptionsWithoutTheLocaleOfTheProgram) {
+  const test::GroupingLocale with_commas(',');
+  const auto difference = [](int inputs, double bucket_mb) {
+    const auto thrown = run_ranks({0, 1}, 2, [&](const Resolution& resolution) {
+      const bool differs = resolution.placement.rank == 1;
+      ProcessGroup group = make_process_group(resolution, Env());
+      DistributedDataParallelOptions options;
+      if (differs) options.bucket_cap_mb = bucket_mb;
+      DistributedDataParallel ddp(torch::nn::Linear(differs ? inputs : 2000, 1), group, options);
+    });
+    try {
+      if (thrown[0]) std::rethrow_exception(thrown[0]);
+    } catch (const Error& error) {
+      return error.found();
+    }
+    return std::string("none");
+  };
+  EXPECT_THAT(difference(3000, 25), HasSubstr("of shape [1, 3000]"));
+  EXPECT_THAT(difference(2000, 5000), HasSubstr("bucket_cap_mb = 5000,"));
 }
 
 TEST_F(DistributedDataParallelTest, UndefinedOutputsDoNoHarm) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "core/classic.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot {
@@ -29,7 +30,7 @@ void require_parts(const ProcessGroup& group, const std::vector<at::Tensor>& par
 }
 
 std::string shape_text(at::IntArrayRef sizes) {
-  std::ostringstream text;
+  Classic<std::ostringstream> text;
   text << sizes;
   return text.str();
 }

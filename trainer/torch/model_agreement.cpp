@@ -9,6 +9,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "core/classic.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collectives.hpp"
 
@@ -22,7 +23,7 @@ void describe(const char* kind, const NamedTensors& tensors,
               const std::vector<std::string>& ignored, bool with_gradient, Lines& lines) {
   for (const auto& item : tensors) {
     if (std::find(ignored.begin(), ignored.end(), item.key()) != ignored.end()) continue;
-    std::ostringstream line;
+    Classic<std::ostringstream> line;
     line << kind << " '" << item.key() << "' of shape " << item.value().sizes() << " and type "
          << item.value().dtype();
     if (with_gradient && !item.value().requires_grad()) line << ", not trained";
@@ -32,7 +33,7 @@ void describe(const char* kind, const NamedTensors& tensors,
 
 template <typename Value>
 void describe_option(const char* name, const Value& value, Lines& lines) {
-  std::ostringstream line;
+  Classic<std::ostringstream> line;
   line << "option " << name << " = " << std::boolalpha << value;
   lines.push_back(line.str());
 }

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 
+#include "core/classic.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collectives.hpp"
 
@@ -61,9 +63,10 @@ class PowerSgdHook : public CommunicationHook {
       : options_(options), generator_(at::detail::createCPUGenerator(options.seed)) {}
 
   std::string settings() const override {
-    return "PowerSGD of rank " + std::to_string(options_.rank) + " from step " +
-           std::to_string(options_.start_step) + ", min_compression " +
-           std::to_string(options_.min_compression) + ", seed " + std::to_string(options_.seed);
+    Classic<std::ostringstream> text;
+    text << "PowerSGD of rank " << options_.rank << " from step " << options_.start_step
+         << ", min_compression " << options_.min_compression << ", seed " << options_.seed;
+    return text.str();
   }
 
   Pending<at::Tensor> exchange(ProcessGroup& group, const GradientBucket& bucket) override {

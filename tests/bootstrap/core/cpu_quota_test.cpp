@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "support/grouping_locale.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot {
@@ -37,6 +38,13 @@ TEST_F(CpuQuota, IsTheSmallestOfTheGroupsAround) {
   EXPECT_EQ(found(), 2) << "whole CPUs";
   write("sys/fs/cgroup/slurm/job_7/step_0/cpu.max", "50000 100000");
   EXPECT_EQ(found(), 1) << "at least one";
+}
+
+TEST_F(CpuQuota, IsReadWithoutTheLocaleOfTheProgram) {
+  write("proc/self/cgroup", "0::/");
+  write("sys/fs/cgroup/cpu.max", "300000 100000");
+  const test::GroupingLocale with_spaces(' ');
+  EXPECT_EQ(found(), 3);
 }
 
 TEST_F(CpuQuota, OfAContainerIsThatOfTheMountedRoot) {

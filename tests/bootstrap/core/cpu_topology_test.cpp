@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "support/grouping_locale.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot {
@@ -46,6 +47,11 @@ TEST_F(CpuTopology, PutsThreadsOfACoreAndCoresOfANodeTogether) {
   EXPECT_EQ(cpus_of(found), (Cpus{0, 4, 2, 6, 1, 5, 3, 7}));
   EXPECT_EQ(found[1].numa_node, 0);
   EXPECT_EQ(found[2].numa_node, 1);
+}
+
+TEST_F(CpuTopology, IsReadWithoutTheLocaleOfTheProgram) {
+  const test::GroupingLocale with_commas(',');
+  EXPECT_EQ(cpus_of(cores(all_)), (Cpus{0, 4, 2, 6, 1, 5, 3, 7}));
 }
 
 TEST_F(CpuTopology, KnowsACoreByThePartThatIsAskedAbout) {

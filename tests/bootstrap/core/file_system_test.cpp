@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "support/grouping_locale.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot {
@@ -14,6 +15,11 @@ FileSystem of_type(std::uint32_t type) {
   struct statfs status {};
   status.f_type = static_cast<decltype(status.f_type)>(type);
   return file_system_of(status);
+}
+
+TEST(FileSystem, HasOneNumberInEveryLocale) {
+  const test::GroupingLocale with_commas(',');
+  EXPECT_EQ(of_type(0x12345678).name, "file system 0x12345678");
 }
 
 TEST(FileSystem, IsToldByItsNumber) {

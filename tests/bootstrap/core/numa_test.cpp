@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "support/grouping_locale.hpp"
 #include "support/temporary_folder.hpp"
 
 // Distances of devices, read from a folder with the layout of /sys.
@@ -82,6 +83,11 @@ TEST_F(Numa, OneVendorsDevicesAreCounted) {
     std::filesystem::remove_all(folder_.path() / "bus/pci/devices" / address);
   add_device("0000:02:00.0", "0x120000", "0x1002", "1");
   EXPECT_THAT(distances({0}), Optional(ElementsAre(10, 12)));
+}
+
+TEST_F(Numa, TheLocaleOfTheProgramDoesNotMatter) {
+  const test::GroupingLocale with_spaces(' ');
+  EXPECT_THAT(distances({0}), Optional(ElementsAre(12, 12, 12, 10)));
 }
 
 TEST_F(Numa, UnknownStaysUnknown) {
