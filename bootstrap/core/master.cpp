@@ -123,12 +123,13 @@ class Master {
   // an hour, the most common hang of all.
   void check_not_stale(std::string_view address) const {
     const auto host = rank0_host();
+    const std::string shown_host = host.value_or("the host of rank 0");
     if (is_loopback(address)) {
       const Placement& p = r_.placement;
       const bool one_host =
           p.num_nodes ? *p.num_nodes == 1 : p.local_size.value_or(p.world_size) == p.world_size;
       if (!one_host)
-        fail_stale(address, host.value_or("the host of rank 0"),
+        fail_stale(address, shown_host,
                    "a loopback address: on every node it means that node itself");
       return;
     }
@@ -138,11 +139,11 @@ class Master {
       const bool own = std::any_of(all.begin(), all.end(), [&](const Interface& i) {
         return same_host(i.address, address);
       });
-      if (!own) fail_stale(address, *host, "which is not an address of rank 0's host");
+      if (!own) fail_stale(address, shown_host, "which is not an address of rank 0's host");
       return;
     }
     if (host && !names_host(address, *host))
-      fail_stale(address, *host, "which is not the host of rank 0");
+      fail_stale(address, shown_host, "which is not the host of rank 0");
   }
 
   [[noreturn]] static void fail_stale(std::string_view address, const std::string& host,

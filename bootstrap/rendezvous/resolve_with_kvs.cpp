@@ -78,15 +78,21 @@ Hosts gather_hosts(const Env& env, const Facts& facts, KeyValueStore& kvs,
   return hosts;
 }
 
+// "rank 1 of 4"; a launcher may know only one of them.
+std::string placement_in(const LaunchFacts& said) {
+  const std::string rank = said.rank ? "rank " + std::to_string(*said.rank) : "";
+  if (!said.world_size) return rank;
+  return (rank.empty() ? "a rank" : rank) + " of " + std::to_string(*said.world_size);
+}
+
 void check_same_launch(const LaunchFacts& said, std::string_view source, const KeyValueStore& kvs) {
   const int size = kvs.world_size();
   const bool agrees =
       said.rank.value_or(kvs.rank()) == kvs.rank() && said.world_size.value_or(size) == size;
   if (agrees) return;
-  if (size == 1) check_not_singleton(*said.world_size, size, source, kvs.description());
+  if (said.world_size) check_not_singleton(*said.world_size, size, source, kvs.description());
   throw Error(ErrorCode::inconsistent_placement,
-              std::string(source) + " reports rank " + std::to_string(said.rank.value_or(-1)) +
-                  " of " + std::to_string(said.world_size.value_or(-1)) + ", but " +
+              std::string(source) + " reports " + placement_in(said) + ", but " +
                   kvs.description() + " reports rank " + std::to_string(kvs.rank()) + " of " +
                   std::to_string(size),
               "both to describe the same launch",

@@ -81,6 +81,15 @@ TEST(MasterAddr, RankZeroKnowsItsOwnAddresses) {
   EXPECT_EQ(of(kStep + "MASTER_ADDR=10.0.0.9\n").master_addr, "10.0.0.9");
 }
 
+TEST(MasterAddr, AStaleAddressNeedsNoHostName) {
+  Facts facts = with_interface("eth0", "10.0.0.1");
+  facts.hostname.reset();
+  expect_error(
+      ErrorCode::stale_master_addr,
+      [&] { of("RANK=0\nWORLD_SIZE=2\nLOCAL_RANK=0\nMASTER_ADDR=10.0.0.9\n", facts); }, "10.0.0.9",
+      "an address of the host of rank 0");
+}
+
 TEST(MasterAddr, Ipv6IsTakenWithBracketsAndInAnyForm) {
   const Facts facts = with_interface("eth0", "fd00::1");
   for (const char* variable : {"MASTER_ADDR", "HPCBOOT_MASTER_ADDR"}) {

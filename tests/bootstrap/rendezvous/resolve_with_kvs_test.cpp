@@ -209,6 +209,18 @@ TEST(ResolveWithKvs, AnotherLaunchsExchangeIsAnError) {
   }
 }
 
+// PMIx gives each process its rank, but not the number of them.
+TEST(ResolveWithKvs, AnotherLaunchsExchangeIsAnErrorIfOnlyTheRankIsKnown) {
+  FakeKvs kvs(0, {"n1 "});
+  try {
+    resolve_with_kvs(bare_pmix(1), on("n1", "10.0.0.1"), kvs, 1s);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::inconsistent_placement);
+    EXPECT_EQ(error.found(), "pmix reports rank 1, but fake: test reports rank 0 of 1");
+  }
+}
+
 // The exchange would give a placement, but the environment is not one launch's.
 TEST(ResolveWithKvs, AContradictionOfTheLauncherIsNotFilledFromTheExchange) {
   FakeKvs kvs(1, {"n1 10.0.0.1", "n1 10.0.0.1"});
