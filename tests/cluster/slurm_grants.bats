@@ -59,6 +59,10 @@ in_job() {
 @test "in an interactive step, which holds the CPUs of its job" {
   run -0 as_tester srun -N1 -n1 --cpus-per-task=2 --gpus=2 timeout 60 "$HPCBOOT_BIN" run -- ./rank.sh
   [[ $output == *'n1 0 of 1: 0,1'* ]] || fail "$output"
+  # The daemon on n2 is started by srun.
+  run -0 as_tester sbatch --wait --output=out -N2 --ntasks-per-node=1 --wrap "srun -N1 -n1 timeout 60 \
+    $HPCBOOT_BIN run --launcher mpirun -- ./rank.sh"
+  [[ $(grep -c '^n[12] [01] of 2' out) == 2 ]] || fail "$(cat out)"
 }
 
 @test "a job whose CPUs another step holds: the end after --timeout says so" {

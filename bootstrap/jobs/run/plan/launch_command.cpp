@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/launchers/slurm_step.hpp"
 #include "granted.hpp"
 #include "hidden_colon.hpp"
 #include "hpcboot/error.hpp"
@@ -28,6 +29,7 @@ class Command {
 
   void write() {
     if (!logs_in()) refuse_users();
+    if (s_.allocation && s_.allocation->scheduler == "slurm") share_own_step();
     switch (plan_.launcher) {
       case Launcher::srun:
         write_srun(plan_, request_, s_, choice_, tasks_, rank());
@@ -86,6 +88,13 @@ class Command {
         "different numbers of ranks on the hosts under " + std::string(name_of(plan_.launcher)),
         "the same number of ranks on every host",
         "give --ranks-per-node, and no -n that gives a host fewer ranks");
+  }
+
+  // A Slurm step that this process is in holds its CPUs and GPUs until it ends: without --overlap
+  // srun, which mpirun also uses, would wait for them. By a variable, which Slurm before 20.11
+  // ignores.
+  void share_own_step() {
+    if (sources::in_slurm_step(s_.env)) plan_.set["SLURM_OVERLAP"] = "1";
   }
 
   // Are hosts reached by ssh? In a job, mpirun starts its daemons through the scheduler.

@@ -1,5 +1,6 @@
 #include "slurm_gpus.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -57,9 +58,12 @@ void count_slurm_gpus(Granted& granted, const Surroundings& s) {
   } catch (const Error&) {
     return;
   }
+  int all = 0;  // 0 also if Slurm names them in another form, as before 20.02
   for (const GrantedHost& host : granted.hosts) {
     if (gpus.count(host.host) == 0) return;
+    all += gpus[host.host];
   }
+  if (all == 0) return;
   for (GrantedHost& host : granted.hosts) host.gpus = gpus[host.host];
 }
 

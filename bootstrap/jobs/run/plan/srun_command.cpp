@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "core/launchers/slurm_components.hpp"
-#include "core/launchers/slurm_step.hpp"
 #include "granted.hpp"
 #include "hpcboot/error.hpp"
 #include "layout.hpp"
@@ -42,7 +41,6 @@ class SrunCommand {
 
   void write(const Words& rank) {
     plan_.unset.emplace_back("SLURM_EXPORT_ENV");  // NONE would withhold the secret from the ranks
-    share_own_step();
     forget_other_layout();
     add({"srun"});
     for (std::size_t first = 0; first < hosts_.size();) {
@@ -59,12 +57,6 @@ class SrunCommand {
  private:
   void add(const Words& words) {
     plan_.words.insert(plan_.words.end(), words.begin(), words.end());
-  }
-
-  // A step that this process is in holds its CPUs and GPUs until it ends: without --overlap srun
-  // would wait for them. By a variable, which Slurm before 20.11 ignores.
-  void share_own_step() {
-    if (sources::in_slurm_step(s_.env)) plan_.set["SLURM_OVERLAP"] = "1";
   }
 
   // What the job's options say about its tasks, but srun's options below contradict.

@@ -70,6 +70,9 @@ TEST_F(LaunchCommandTest, OfSrunInAStepThatHoldsTheCpus) {
   EXPECT_EQ(plan().set.count("SLURM_OVERLAP"), 0U);  // an interactive step shares its own
   slurm({{"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}});
   EXPECT_EQ(plan().set["SLURM_OVERLAP"], "1");
+  install_open_mpi();
+  request.launcher = "mpirun";
+  EXPECT_EQ(plan().set["SLURM_OVERLAP"], "1");
 }
 
 TEST_F(LaunchCommandTest, OfSrunWithMoreRanksThanCpus) {
@@ -111,7 +114,8 @@ TEST_F(LaunchCommandTest, OfSrunWithTheGpusOfEachHost) {
   EXPECT_FALSE(holds(command(), "--gpus"));
   request.nodes = 1;
   EXPECT_TRUE(holds(command(), "--ntasks=3 --ntasks-per-node=3 --nodelist=n1 --gpus=3 "));
-  machine().outputs["scontrol --details show job 7"] = "slurm_load_jobs error\n";
+  machine().outputs["scontrol --details show job 7"] =
+      "     Nodes=n[1-2] CPU_IDs=0-1 Mem=0 GRES_IDX=gpu(IDX:0-1)\n";
   request.nodes.reset();
   EXPECT_EQ(layout(), "n1:3 n2:3");
 }
