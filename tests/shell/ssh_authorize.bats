@@ -154,15 +154,18 @@ teardown() { end_jobs; }
   [ ! -s "$HOME/.ssh/known_hosts" ]
 }
 
-@test "a configuration that keeps no host keys: authorize once, then all programs and hops go through" {
-  make_host lab1
-  make_host lab2
+# make_unknown_hosts HOST…: they accept the key, but their own are not known here.
+make_unknown_hosts() {
+  local host
+  for host in "$@"; do make_host "$host"; done
   bash "$script" generate
-  for host in lab1 lab2; do
-    let_in $host
-    echo 'UserKnownHostsFile /dev/null /dev/null' >"$lab/$host.config"
-  done
+  for host in "$@"; do let_in "$host"; done
   rm "$HOME/.ssh/known_hosts"
+}
+
+@test "a configuration that keeps no host keys: authorize once, then all programs and hops go through" {
+  make_unknown_hosts lab1 lab2
+  for host in lab1 lab2; do echo 'UserKnownHostsFile /dev/null /dev/null' >"$lab/$host.config"; done
   printf '%s\n' lab1 lab2 >"$hosts"
   run bash "$script" authorize --yes --mesh --hosts "$hosts"
   [ "$status" -eq 0 ]
@@ -177,12 +180,7 @@ teardown() { end_jobs; }
 }
 
 @test "host keys go into the file that ssh reads for the host" {
-  make_host lab1
-  make_host lab2
-  bash "$script" generate
-  let_in lab1
-  let_in lab2
-  rm "$HOME/.ssh/known_hosts"
+  make_unknown_hosts lab1 lab2
   echo "UserKnownHostsFile $HOME/.ssh/known lab $HOME/.ssh/more" >"$lab/lab1.config"
   printf '%s\n' lab1 lab2 >"$hosts"
   run bash "$script" authorize --yes --hosts "$hosts"
@@ -192,12 +190,7 @@ teardown() { end_jobs; }
 }
 
 @test "a host that only ssh's configuration leads to: the remedy names its jump host" {
-  make_host lab1
-  make_host lab2
-  bash "$script" generate
-  let_in lab1
-  let_in lab2
-  rm "$HOME/.ssh/known_hosts"
+  make_unknown_hosts lab1 lab2
   fake_command ssh-keyscan <<<'exit 1'
   printf '%s\n' lab1 lab2 >"$hosts"
   echo 'ProxyJump lab3' >"$lab/lab1.config"

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/contains.hpp"
+#include "mpirun_options.hpp"
 
 namespace hpcboot::lint {
 namespace {
@@ -121,88 +122,6 @@ void read_srun_options(LaunchCommand& launch) {
   launch.program = i;
 }
 
-// The words of one of mpirun's options, in Open MPI, Hydra and Intel MPI; 0: unknown.
-std::size_t words_of_mpirun_option(const std::string& text) {
-  static constexpr std::array<std::string_view, 22> kFlags = {"oversubscribe",
-                                                              "nooversubscribe",
-                                                              "verbose",
-                                                              "v",
-                                                              "quiet",
-                                                              "q",
-                                                              "tag-output",
-                                                              "timestamp",
-                                                              "display-map",
-                                                              "report-bindings",
-                                                              "display-allocation",
-                                                              "allow-run-as-root",
-                                                              "pernode",
-                                                              "nolocal",
-                                                              "bind-to-core",
-                                                              "bycore",
-                                                              "bynode",
-                                                              "byslot",
-                                                              "l",
-                                                              "prepend-rank",
-                                                              "genvall",
-                                                              "genvnone"};
-  static constexpr std::array<std::string_view, 34> kValues = {"n",
-                                                               "np",
-                                                               "c",
-                                                               "N",
-                                                               "npernode",
-                                                               "ppn",
-                                                               "perhost",
-                                                               "host",
-                                                               "hosts",
-                                                               "H",
-                                                               "hostfile",
-                                                               "machinefile",
-                                                               "f",
-                                                               "map-by",
-                                                               "rank-by",
-                                                               "bind-to",
-                                                               "x",
-                                                               "wdir",
-                                                               "wd",
-                                                               "output-filename",
-                                                               "prefix",
-                                                               "path",
-                                                               "launcher",
-                                                               "bootstrap",
-                                                               "iface",
-                                                               "rmk",
-                                                               "genvlist",
-                                                               "envlist",
-                                                               "tune",
-                                                               "am",
-                                                               "stdin",
-                                                               "timeout",
-                                                               "cpus-per-proc",
-                                                               "npersocket"};
-  static constexpr std::array<std::string_view, 5> kPairs = {"mca", "gmca", "prtemca", "genv",
-                                                             "env"};
-  if (text.find('=') != std::string::npos) return 1;
-  const std::string_view name = std::string_view(text).substr(text.find_first_not_of('-'));
-  return contains(kFlags, name) ? 1 : contains(kValues, name) ? 2 : contains(kPairs, name) ? 3 : 0;
-}
-
-// Stops at the program, whose own -n is none of mpirun's.
-void find_program_of_mpirun(LaunchCommand& launch) {
-  const auto& words = launch.command->words;
-  std::size_t i = launch.first + 1;
-  while (i < words.size() && words[i].text.find_first_not_of('-') > 0 &&
-         words[i].text.find_first_not_of('-') != std::string::npos) {
-    const std::size_t used = words_of_mpirun_option(words[i].text);
-    // What follows an unknown option may be its value, or the program.
-    launch.has_all_options =
-        launch.has_all_options &&
-        (used > 0 || (i + 1 < words.size() && words[i + 1].text.rfind('-', 0) == 0));
-    i += std::max<std::size_t>(used, 1);
-  }
-  if (i >= words.size() || words[i].text.rfind('$', 0) == 0) launch.has_all_options = false;
-  launch.program = launch.has_all_options ? i : words.size();
-}
-
 // The index after commands that run another one: exec, time, env A=b, timeout -k 5 60, nice -n 5.
 std::size_t behind_wrappers(const std::vector<Word>& words) {
   static constexpr std::array<std::string_view, 8> kPlain = {
@@ -270,7 +189,7 @@ std::vector<LaunchCommand> launch_commands_of(const Shell& shell) {
       read_srun_options(launch);
     } else if (is_mpirun(name) && !only_tells(command, launch.first)) {
       launch.launcher = Launcher::mpirun;
-      find_program_of_mpirun(launch);
+      read_mpirun_options(launch);
     } else {
       continue;
     }

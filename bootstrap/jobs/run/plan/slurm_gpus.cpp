@@ -15,8 +15,7 @@ int gpus_of(std::string_view resources) {
   int gpus = 0;
   while (!resources.empty()) {
     const std::string_view entry = resources.substr(0, resources.find_first_of(",("));
-    if (entry.substr(0, 4) == "gpu:")
-      gpus += small_number(entry.substr(entry.rfind(':') + 1)).value_or(0);
+    if (entry.substr(0, 4) == "gpu:") gpus += slurm_gpus_in(entry).value_or(0);
     resources.remove_prefix(entry.size());
     if (!resources.empty() && resources.front() == '(')
       resources.remove_prefix(std::min(resources.find(')'), resources.size() - 1) + 1);
@@ -49,6 +48,10 @@ std::map<std::string, int> gpus_of_hosts(const std::string& description) {
 }
 
 }  // namespace
+
+std::optional<int> slurm_gpus_in(std::string_view value) {
+  return small_number(value.substr(value.rfind(':') + 1));
+}
 
 void count_slurm_gpus(Granted& granted, const Surroundings& s) {
   std::map<std::string, int> gpus;

@@ -53,7 +53,7 @@ class Job {
 
   std::optional<int> number_of(const char* name) const {
     const auto value = env_.text(name_of(name));
-    return value ? small_number(value->substr(value->rfind(':') + 1)) : std::nullopt;
+    return value ? slurm_gpus_in(*value) : std::nullopt;
   }
 
   const Env& env_;

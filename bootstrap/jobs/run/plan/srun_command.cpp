@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "core/launchers/slurm_components.hpp"
-#include "granted.hpp"
 #include "hpcboot/error.hpp"
 #include "layout.hpp"
+#include "slurm_gpus.hpp"
 
 namespace hpcboot::run {
 namespace {
@@ -74,6 +74,12 @@ class SrunCommand {
       plan_.unset.push_back(slurm_component_variable(s_.env, name, component));
   }
 
+  // A variable of the job, or of this component.
+  std::optional<std::string_view> text_of(const char* name, int component) const {
+    const auto text = s_.env.text(name);
+    return text ? text : s_.env.text(slurm_component_variable(s_.env, name, component));
+  }
+
   // The options for the hosts of a component, or for all.
   void part(std::size_t first, std::size_t last) {
     const std::vector<int> tasks(tasks_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -131,9 +137,7 @@ class SrunCommand {
   // Since Slurm 22.05 srun does not inherit this from the job: without it a task has one core. If
   // there are more ranks than tasks, each rank gets fewer.
   void add_cpus(std::size_t first, std::size_t last) {
-    constexpr const char* kCpus = "SLURM_CPUS_PER_TASK";
-    const int component = hosts_[first].component;
-    if (!s_.env.has(kCpus) && slurm_component_variable(s_.env, kCpus, component).empty()) return;
+    if (!text_of("SLURM_CPUS_PER_TASK", hosts_[first].component)) return;
     int threads = hosts_[first].threads;
     for (std::size_t i = first; i < last; ++i) threads = std::min(threads, hosts_[i].threads);
     const int ranks = request_.torchrun ? hosts_[first].ranks : 1;
@@ -142,18 +146,14 @@ class SrunCommand {
 
   // A step inherits the job's numbers: those of a task, or of all hosts together.
   void add_gpus(std::size_t first, std::size_t last) {
-    const int component = hosts_[first].component;
-    const auto text_of = [&](const char* name) {
-      const auto text = s_.env.text(name);
-      return text ? text : s_.env.text(slurm_component_variable(s_.env, name, component));
-    };
-    const auto of_a_task = text_of(kGpusPerTask);  // "2", "a100:2"
+    const auto of_a_task = text_of(kGpusPerTask, hosts_[first].component);
     if (request_.torchrun && of_a_task) {
-      const auto count = small_number(of_a_task->substr(of_a_task->rfind(':') + 1));
-      const std::int64_t gpus = std::int64_t{count.value_or(1)} * hosts_[first].ranks;
-      add({"--gpus-per-node=" + std::to_string(gpus)});
+      const int each = slurm_gpus_in(*of_a_task).value_or(1);
+      add({"--gpus-per-node=" + std::to_string(std::int64_t{each} * hosts_[first].ranks)});
     }
-    if (has_components_ || !text_of("SLURM_GPUS") || !leaves_hosts_out(plan_.layout, s_)) return;
+    if (has_components_ || !text_of("SLURM_GPUS", hosts_[first].component) ||
+        !leaves_hosts_out(plan_.layout, s_))
+      return;
     std::int64_t gpus = 0;
     for (std::size_t i = first; i < last; ++i) {
       if (!hosts_[i].gpus) return;
