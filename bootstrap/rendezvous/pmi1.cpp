@@ -40,6 +40,18 @@ std::optional<int> pmi_fd_of(const Env& env) {
               "HPCBOOT_MASTER_PORT");
 }
 
+// Hydra closes the connection once a program has said that it is done.
+[[noreturn]] void fail_used() {
+  throw Error(
+      ErrorCode::exchange_failed,
+      "PMI-1 over PMI_FD: the launcher has closed the connection, as it does once a program "
+      "of this rank has used it",
+      "one use of PMI-1 by each rank of an mpiexec: by hpcboot check, by hpcboot exec, or "
+      "once by a program",
+      "start each program with an mpiexec of its own; or set HPCBOOT_MASTER_ADDR and "
+      "HPCBOOT_MASTER_PORT");
+}
+
 class Pmi1Kvs : public PmiKvs {
  public:
   Pmi1Kvs(const Env& env, milliseconds deadline)
@@ -47,6 +59,7 @@ class Pmi1Kvs : public PmiKvs {
         rank_(env.require_integer("PMI_RANK", "a PMI-1 launcher")),
         world_size_(env.require_integer("PMI_SIZE", "a PMI-1 launcher", 1)) {
     ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init", deadline);
+    is_initialised_ = true;
     const auto limits = ask("cmd=get_maxes", "maxes", deadline);
     kvs_ = value_in(ask("cmd=get_my_kvsname", "my_kvsname", deadline), "kvsname");
     const auto length = parse_whole_number(value_in(limits, "vallen_max"));
@@ -167,6 +180,8 @@ class Pmi1Kvs : public PmiKvs {
         bytes.remove_prefix(static_cast<std::size_t>(sent));
       } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
         wait_for(POLLOUT, what, end, deadline);
+      } else if (errno == EPIPE && !is_initialised_) {
+        fail_used();
       } else if (errno != EINTR) {
         fail(std::string("cannot write: ") + std::strerror(errno));
       }
@@ -186,6 +201,8 @@ class Pmi1Kvs : public PmiKvs {
       const ssize_t count = recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
       if (count > 0) {
         received_.append(bytes, static_cast<std::size_t>(count));
+      } else if ((count == 0 || errno == ECONNRESET) && !is_initialised_ && received_.empty()) {
+        fail_used();
       } else if (count == 0) {
         fail("the launcher closed the connection instead of answering '" + what + "'");
       } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -202,6 +219,7 @@ class Pmi1Kvs : public PmiKvs {
   std::string kvs_;
   std::size_t longest_text_ = 0;
   std::string received_;
+  bool is_initialised_ = false;
   bool handed_over_ = false;
   bool broken_ = false;
 };

@@ -272,6 +272,17 @@ TEST(Pmi1Kvs, WhatIsNoAnswerIsAnError) {
   }
 }
 
+// Hydra closes the connection after the first use; Flux may answer again.
+TEST(Pmi1Kvs, AfterItsUseTheErrorNamesTheCause) {
+  Launcher launcher(answering("finalize", "close"));
+  open_kvs(launcher.env());
+  for (int again = 0; again < 2; ++again) {
+    const Error error = error_of([&] { open_kvs(launcher.env(), 20s); });
+    EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
+    EXPECT_THAT(error.found(), HasSubstr("once a program of this rank has used it"));
+  }
+}
+
 TEST(Pmi1Kvs, TheDeadlineHoldsAndTheConnectionIsLeft) {
   Launcher launcher(answering("barrier_in", ""));
   const auto kvs = open_kvs(launcher.env());
