@@ -170,6 +170,48 @@ alone() {
   [ "$(find runs/*/checkpoints -mindepth 1 -maxdepth 1 -name 'epoch_*' | wc -l)" -le 2 ]
 }
 
+@test "convert takes the model of a checkpoint of one file, whole or in parts" {
+  # shellcheck disable=SC2086 # options, meant to be split
+  "$trainer" $small --optimizer sgd
+  best=$(echo runs/*/checkpoints/best.safetensors)
+  [ "$("$trainer" convert "$best" model.safetensors)" = "8 tensors in model.safetensors" ]
+  [ "$("$trainer" convert "$best" parts --shards 2)" = "8 tensors in 2 files in parts" ]
+  "$trainer" convert parts merged.safetensors
+  cmp model.safetensors merged.safetensors
+  "$trainer" inspect model.safetensors >model
+  "$trainer" inspect runs/*/model.safetensors >run
+  diff <(grep float32 run) <(grep float32 model)
+  run ! grep -q optimizer model
+  run -42 "$trainer" convert "$best" "$best" --force
+  [[ $output == *"is also the source"* ]]
+}
+
+@test "convert: the name and the options of a model's target" {
+  # shellcheck disable=SC2086 # options, meant to be split
+  "$trainer" $small --mode ddp --sharded-checkpoints
+  checkpoint=$(echo runs/*/checkpoints/epoch_0001_step_00000020)
+  for name in m.pt m.h5 m parts/; do
+    run -42 "$trainer" convert "$checkpoint" $name
+    [[ $output == *"'$name' does not name a format in which models are written"*"ending in .safetensors"*"--shards N"* ]]
+    [ ! -e "$name" ]
+  done
+  run -42 "$trainer" convert "$checkpoint" m.safetensors --shards 2
+  [[ $output == *"'m.safetensors' is the name of a file"* ]]
+  for options in "m.safetensors --compress 3" "parts --shards 2 --chunk 5"; do
+    # shellcheck disable=SC2086 # options, meant to be split
+    run -43 "$trainer" convert "$checkpoint" $options
+    [[ $output == *"chunks or compression for a model"*"omit --chunk and --compress"* ]]
+  done
+  # Several files to another number of them.
+  [ "$("$trainer" convert "$checkpoint" parts --shards 3)" = "8 tensors in 3 files in parts" ]
+  "$trainer" convert "$checkpoint" m.safetensors
+  "$trainer" convert parts again.safetensors
+  cmp m.safetensors again.safetensors
+  [ "$("$trainer" convert m.safetensors parts --shards 2 --force)" = "8 tensors in 2 files in parts" ]
+  run -42 "$trainer" convert parts/model.safetensors.index.json parts --shards 3 --force
+  [[ $output == *"is also the source"* ]]
+}
+
 @test "its files are those of a model, and convert makes one of them" {
   need_mpirun
   ranks 2 --zero 3 --sharded-checkpoints

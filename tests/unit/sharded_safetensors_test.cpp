@@ -46,7 +46,7 @@ TEST(ShardedSafetensors, AreSplitEvenlyAndMergedAgain) {
   const auto whole = folder.path() / "whole.safetensors",
              merged = folder.path() / "merged.safetensors";
   write_model(whole, {50, 7, 30, 0, 20});
-  split_safetensors(whole, folder.path(), "model", 2);
+  split_safetensors(tensors_of_file(whole), folder.path(), "model", 2);
   const ShardedSafetensors parts(folder.path(), "model");
   ASSERT_EQ(parts.files().size(), 2U);
   EXPECT_EQ(parts.files()[0].path().filename(), "model-00001-of-00002.safetensors");
@@ -63,7 +63,7 @@ TEST(ShardedSafetensors, AreSplitEvenlyAndMergedAgain) {
   parts.read_part("w2", 4 * sizeof element, sizeof element, &element);
   EXPECT_EQ(element, 204.F);
 
-  merge_safetensors(folder.path(), "model", merged);
+  merge_safetensors(tensors_of_index(folder.path(), "model"), merged);
   const SafetensorsFile again(merged);
   EXPECT_EQ(again.metadata().at("model"), "m");
   std::vector<float> data(50);
@@ -74,9 +74,25 @@ TEST(ShardedSafetensors, AreSplitEvenlyAndMergedAgain) {
   EXPECT_EQ(data[49], 49.F);
   // Byte for byte the original, but for the checksum.
   write_text(whole, read_text(merged));
-  split_safetensors(merged, folder.path(), "model", 3);
-  merge_safetensors(folder.path(), "model", merged);
+  split_safetensors(tensors_of_file(merged), folder.path(), "model", 3);
+  merge_safetensors(tensors_of_index(folder.path(), "model"), merged);
   EXPECT_EQ(read_text(merged), read_text(whole));
+}
+
+TEST(ShardedSafetensors, TakesOfAFileTheTensorsWithAPrefix) {
+  const TemporaryFolder folder;
+  const auto whole = folder.path() / "whole.safetensors", part = folder.path() / "part.safetensors";
+  const float data[] = {1, 2, 3};
+  write_safetensors(whole, {{"model.a", DType::f32, {2}, data, 8},
+                            {"model.b", DType::f32, {1}, data + 2, 4},
+                            {"optimizer.a.momentum", DType::f32, {2}, data + 1, 8}});
+  merge_safetensors(tensors_of_file(whole, "model."), part);
+  const SafetensorsFile taken(part);
+  ASSERT_EQ(taken.tensors().size(), 2U);
+  EXPECT_EQ(taken.tensors()[1].name, "b");
+  float value = 0;
+  taken.read(taken.tensors()[1], &value);
+  EXPECT_EQ(value, 3.F);
 }
 
 TEST(ShardedSafetensors, HaveAnIndexThatOthersRead) {

@@ -36,8 +36,7 @@ void show_progress(std::int64_t done, std::int64_t total) {
 
 /// @return what was written
 std::string convert_here(const ConvertRequest& o) {
-  if (o.shards > 0) return split_model(o.source, o.target, o.shards, o.replace);
-  if (is_sharded_model(o.source)) return merge_model(o.source, o.target, o.replace);
+  if (is_of_model(o)) return convert_model(o);
   data::ConvertOptions how;
   how.storage = {o.chunk, o.compress};
   how.replace = o.replace;

@@ -10,24 +10,27 @@ namespace {
 
 options::Command command_for(ConvertRequest& o) {
   using options::into;
-  options::Command command{"trainer",
-                           "convert",
-                           "write a data set in another format, or a model in one file or several",
-                           {"trainer convert SRC DST [OPTIONS]"},
-                           {{"trainer convert data/mnist set.h5", "to HDF5"},
-                            {"trainer convert set.h5 set.safetensors", "to safetensors"},
-                            {"trainer convert FOLDER model.safetensors",
-                             "a model or checkpoint of several files to one"},
-                            {"trainer convert model.safetensors FOLDER --shards 4",
-                             "a model to four files and their index"}}};
+  options::Command command{
+      "trainer",
+      "convert",
+      "write a data set in another format, or a model in one file or several",
+      {"trainer convert SRC DST [OPTIONS]"},
+      {{"trainer convert data/mnist set.h5", "to HDF5"},
+       {"trainer convert set.h5 set.safetensors", "to safetensors"},
+       {"trainer convert FOLDER model.safetensors",
+        "a model or checkpoint of several files to one"},
+       {"trainer convert best.safetensors model.safetensors", "the model of a checkpoint"},
+       {"trainer convert model.safetensors FOLDER --shards 4",
+        "a model to four files and their index"}}};
   command.details = {
       "Writes both splits of SRC to DST, in the format that the name of DST selects. "
       "Under a launcher, rank 0 writes while the others wait. SRC is " +
           data::known_places() + ".",
-      "A model of several files is a folder with model.safetensors.index.json, such as a "
-      "checkpoint "
-      "of --sharded-checkpoints, or one of Hugging Face's libraries. One file has the model's "
-      "parameters and buffers, without the state of an optimizer."};
+      "A model is a folder with model.safetensors.index.json, such as a checkpoint of "
+      "--sharded-checkpoints or one of Hugging Face's libraries; a checkpoint of one file; or, "
+      "with --shards, any safetensors file. DST gets its parameters and buffers as safetensors, "
+      "without the state of an optimizer. Only a run's model.safetensors also says how to build "
+      "the model and to scale images."};
   command.groups = {
       {"Options",
        {{"chunk", into(o.chunk, "N"),
@@ -39,10 +42,10 @@ options::Command command_for(ConvertRequest& o) {
   command.operands = {{"place", options::list("SRC DST", options::Completes::file), -1}};
   command.exit_codes = {{"0", "ok"},
                         {"2", "the command line is wrong"},
-                        {"27, 40, 41", "SRC cannot be read, is not a data set, or is damaged"},
+                        {"27, 28, 40, 41", "SRC cannot be read, is not a data set, or is damaged"},
                         {"30", "this build lacks the format of SRC or DST"},
                         {"42", "DST cannot be written, or its name fits no format"},
-                        {"43", "the format of DST cannot hold the images with the chosen options"}};
+                        {"43", "the format of DST cannot hold SRC with the chosen options"}};
   return command;
 }
 

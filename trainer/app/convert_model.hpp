@@ -3,19 +3,19 @@
 #include <filesystem>
 #include <string>
 
+#include "app/convert_command.hpp"
+
 namespace hpcboot::app {
 
-/// Whether this is a model in several safetensors files: the folder with its index, or the index.
-bool is_sharded_model(const std::filesystem::path& place);
+/// Whether to convert a model, not a data set: one of several files, a checkpoint, or with
+/// --shards.
+bool is_of_model(const ConvertRequest& request);
 
-/// Writes the model to one file. @return what was written: "161 tensors in model.safetensors"
-/// @throws Error{unreadable_file, malformed_file}; Error{unwritable_output}, also if `target`
-///         exists and `replace` is false
-std::string merge_model(const std::filesystem::path& source, const std::filesystem::path& target,
-                        bool replace);
-
-/// Writes a model of one file to several in the folder `target`, which appears when complete.
-std::string split_model(const std::filesystem::path& source, const std::filesystem::path& target,
-                        int shards, bool replace);
+/// Writes the parameters and buffers of a model to one file, or to several in a folder, which
+/// appears when complete. @return what was written: "161 tensors in model.safetensors"
+/// @throws Error{unreadable_file, malformed_file}; Error{invalid_model_use} for options of data
+///         sets; Error{unwritable_output}, also if the target exists and is not to be replaced, or
+///         its name fits no model
+std::string convert_model(const ConvertRequest& request);
 
 }  // namespace hpcboot::app

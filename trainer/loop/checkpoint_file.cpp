@@ -62,6 +62,10 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
                              {kChecksumKey, checksum(state, checkpoint.tensors)}});
 }
 
+bool is_checkpoint(const std::map<std::string, std::string>& metadata) {
+  return metadata.count(kFormatKey) != 0;
+}
+
 std::map<std::string, std::string> notes_of(const TrainingState& state) {
   const std::string text = json_text(to_json(state)).str();
   return {{kFormatKey, kFormat}, {kStateKey, text}, {kChecksumKey, checksum(text, {})}};

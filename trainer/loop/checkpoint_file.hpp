@@ -26,6 +26,9 @@ struct Checkpoint {
 /// @throws Error{unwritable_output}
 void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& file);
 
+/// Whether a safetensors file with this metadata is one.
+bool is_checkpoint(const std::map<std::string, std::string>& metadata);
+
 /// The notes with which complete_checkpoint() makes a folder a checkpoint of a run.
 std::map<std::string, std::string> notes_of(const TrainingState& state);
 

@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "hpcboot/error.hpp"
 #include "json/bounded_json.hpp"
 #include "record/atomic_file.hpp"
 #include "record/json_values.hpp"
-#include "record/safetensors_writer.hpp"
+#include "record/safetensors_format.hpp"
 
 namespace hpcboot::record {
 namespace {
@@ -54,12 +56,12 @@ std::map<std::string, std::string> common_metadata(const std::vector<Safetensors
   return common;
 }
 
-template <typename Source>
-void copy_data(const Source& read, const std::vector<TensorHeader>& tensors,
-               SafetensorsWriter& target) {
+void write_tensors(const std::filesystem::path& file, const StoredTensors& source,
+                   std::vector<TensorHeader> headers) {
+  SafetensorsWriter target(file, std::move(headers), source.metadata);
   std::vector<char> data;
-  for (const TensorHeader& tensor : tensors) {
-    read(tensor.name, data);
+  for (const TensorHeader& tensor : target.tensors()) {
+    source.read(tensor.name, data);
     target.write(data.data(), data.size());
   }
   target.commit();
@@ -73,6 +75,13 @@ std::string shard_file_name(const std::string& stem, int number, int count) {
 
 std::string index_file_name(const std::string& stem) {
   return stem + ".safetensors.index.json";
+}
+
+std::optional<std::filesystem::path> folder_of_model(const std::filesystem::path& place) {
+  const std::string index = index_file_name(kModelStem);
+  if (place.filename() == index) return place.parent_path();
+  std::error_code ignored;  // reading tells what is wrong
+  return std::filesystem::exists(place / index, ignored) ? std::optional(place) : std::nullopt;
 }
 
 void write_index(const std::filesystem::path& folder, const std::string& stem, int count,
@@ -144,53 +153,60 @@ void ShardedSafetensors::read_part(const std::string& name, std::uint64_t offset
   files_[file_of_.at(name)].read_part(tensors_.at(name), offset, size, destination);
 }
 
-void merge_safetensors(const std::filesystem::path& folder, const std::string& stem,
-                       const std::filesystem::path& file) {
-  const ShardedSafetensors source(folder, stem);
-  if (source.files().empty()) {
-    throw malformed(folder / index_file_name(stem), "names no tensor", "a model");
+StoredTensors tensors_of_file(const std::filesystem::path& file, const std::string& prefix) {
+  const auto source = std::make_shared<SafetensorsFile>(file);
+  std::map<std::string, const TensorInfo*> by_name;
+  StoredTensors tensors;
+  for (const TensorInfo& tensor : source->tensors()) {
+    if (tensor.name.compare(0, prefix.size(), prefix) != 0) continue;
+    tensors.headers.push_back({tensor.name.substr(prefix.size()), tensor.dtype, tensor.shape});
+    by_name.emplace(tensors.headers.back().name, &tensor);
   }
-  std::vector<TensorHeader> headers;
-  for (const auto& [name, tensor] : source.tensors()) {
-    headers.push_back({name, tensor.dtype, tensor.shape});
-  }
-  SafetensorsWriter target(file, std::move(headers), common_metadata(source.files()));
-  copy_data(
-      [&](const std::string& name, std::vector<char>& data) {
-        const TensorInfo& tensor = source.tensors().at(name);
-        data.resize(tensor.end - tensor.begin);
-        source.read(name, data.data());
-      },
-      target.tensors(), target);
+  tensors.metadata = source->metadata();
+  tensors.metadata.erase(kChecksumKey);
+  tensors.read = [source, by_name](const std::string& name, std::vector<char>& data) {
+    const TensorInfo& tensor = *by_name.at(name);
+    data.resize(tensor.end - tensor.begin);
+    source->read(tensor, data.data());
+  };
+  return tensors;
 }
 
-void split_safetensors(const std::filesystem::path& file, const std::filesystem::path& folder,
-                       const std::string& stem, int count) {
-  const SafetensorsFile source(file);
-  std::vector<std::uint64_t> sizes;
-  std::map<std::string, const TensorInfo*> by_name;
-  for (const TensorInfo& tensor : source.tensors()) {
-    sizes.push_back(tensor.end - tensor.begin);
-    by_name.emplace(tensor.name, &tensor);
+StoredTensors tensors_of_index(const std::filesystem::path& folder, const std::string& stem) {
+  const auto source = std::make_shared<ShardedSafetensors>(folder, stem);
+  if (source->files().empty()) {
+    throw malformed(folder / index_file_name(stem), "names no tensor", "a model");
   }
-  std::map<std::string, std::string> metadata = source.metadata();
-  metadata.erase(kChecksumKey);
+  StoredTensors tensors;
+  for (const auto& [name, tensor] : source->tensors()) {
+    tensors.headers.push_back({name, tensor.dtype, tensor.shape});
+  }
+  tensors.metadata = common_metadata(source->files());
+  tensors.read = [source](const std::string& name, std::vector<char>& data) {
+    const TensorInfo& tensor = source->tensors().at(name);
+    data.resize(tensor.end - tensor.begin);
+    source->read(name, data.data());
+  };
+  return tensors;
+}
+
+void merge_safetensors(const StoredTensors& tensors, const std::filesystem::path& file) {
+  write_tensors(file, tensors, tensors.headers);
+}
+
+void split_safetensors(const StoredTensors& tensors, const std::filesystem::path& folder,
+                       const std::string& stem, int count) {
+  std::vector<std::uint64_t> sizes;
+  for (const TensorHeader& tensor : tensors.headers) {
+    sizes.push_back(byte_count(tensor.dtype, tensor.shape).value_or(0));  // checked when read
+  }
   const std::vector<int> bins = spread(sizes, count);
   for (int number = 0; number < count; ++number) {
     std::vector<TensorHeader> headers;
     for (std::size_t i = 0; i < bins.size(); ++i) {
-      const TensorInfo& tensor = source.tensors()[i];
-      if (bins[i] == number) headers.push_back({tensor.name, tensor.dtype, tensor.shape});
+      if (bins[i] == number) headers.push_back(tensors.headers[i]);
     }
-    SafetensorsWriter target(folder / shard_file_name(stem, number, count), std::move(headers),
-                             metadata);
-    copy_data(
-        [&](const std::string& name, std::vector<char>& data) {
-          const TensorInfo& tensor = *by_name.at(name);
-          data.resize(tensor.end - tensor.begin);
-          source.read(tensor, data.data());
-        },
-        target.tensors(), target);
+    write_tensors(folder / shard_file_name(stem, number, count), tensors, std::move(headers));
   }
   write_index(folder, stem, count);
 }

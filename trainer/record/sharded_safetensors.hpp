@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "record/safetensors.hpp"
+#include "record/safetensors_writer.hpp"
 
 // A model in several safetensors files, with an index in JSON that says which tensor is in which
 // file, as the libraries of Hugging Face read and write it (huggingface_hub,
@@ -19,11 +21,18 @@ namespace hpcboot::record {
 /// The text of a file's metadata that is about its own bytes: not copied to others.
 inline constexpr const char* kChecksumKey = "crc32";
 
+/// What the names of files with a model, and with the state of its optimizer, start with.
+inline constexpr const char* kModelStem = "model";
+inline constexpr const char* kOptimizerStem = "optimizer";
+
 /// "model-00002-of-00004.safetensors" for number 1, which counts from 0.
 std::string shard_file_name(const std::string& stem, int number, int count);
 
 /// "model.safetensors.index.json"
 std::string index_file_name(const std::string& stem);
+
+/// The folder of a model in several files, if `place` is such a folder or its index.
+std::optional<std::filesystem::path> folder_of_model(const std::filesystem::path& place);
 
 /// Writes the index of the files that shard_file_name() names, which exist in `folder` completely,
 /// from their headers.
@@ -59,15 +68,29 @@ class ShardedSafetensors {
   std::map<std::string, std::string> metadata_;
 };
 
-/// Writes the tensors of an index to one file. Takes the memory of the largest tensor.
-/// @throws Error{unreadable_file, malformed_file, unwritable_output}
-void merge_safetensors(const std::filesystem::path& folder, const std::string& stem,
-                       const std::filesystem::path& file);
+/// Tensors to write elsewhere.
+struct StoredTensors {
+  std::vector<TensorHeader> headers;  ///< with the names that they get
+  std::map<std::string, std::string> metadata;
+  /// @param name one of `headers`
+  std::function<void(const std::string& name, std::vector<char>& data)> read;
+};
 
-/// Writes the tensors of a file to several, of about equal size, and their index, in an existing
-/// folder. Takes the memory of the largest tensor.
+/// Those of a file whose names begin with `prefix`, without it.
+/// @throws Error{unreadable_file, malformed_file}
+StoredTensors tensors_of_file(const std::filesystem::path& file, const std::string& prefix = "");
+
+/// Those of an index, with the metadata that all of its files have.
+/// @throws Error{unreadable_file, malformed_file}, also if there are none
+StoredTensors tensors_of_index(const std::filesystem::path& folder, const std::string& stem);
+
+/// Writes tensors to one file. Takes the memory of the largest one, as split_safetensors() does.
 /// @throws Error{unreadable_file, malformed_file, unwritable_output}
-void split_safetensors(const std::filesystem::path& file, const std::filesystem::path& folder,
+void merge_safetensors(const StoredTensors& tensors, const std::filesystem::path& file);
+
+/// Writes tensors to several files, of about equal size, and their index, in an existing folder.
+/// @throws Error{unreadable_file, malformed_file, unwritable_output}
+void split_safetensors(const StoredTensors& tensors, const std::filesystem::path& folder,
                        const std::string& stem, int count);
 
 /// Distributes parts of these sizes: a bin for each, so that the fullest bin is small. The result

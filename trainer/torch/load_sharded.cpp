@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "arguments.hpp"
-#include "checkpoint_stems.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/sharded_checkpoint.hpp"
 #include "optimizer_key.hpp"
@@ -266,7 +265,7 @@ LoadedCheckpoint load_sharded(const std::filesystem::path& folder, torch::nn::Mo
                               optim::Optimizer* optimizer) {
   const at::NoGradGuard no_grad;
   const Parameters parameters(model);
-  const Source weights(folder, kModelStem);
+  const Source weights(folder, record::kModelStem);
   require_model(parameters, weights, folder);
   LoadedCheckpoint loaded{weights.files().metadata(), {}};
   if (optimizer == nullptr) {
@@ -274,7 +273,7 @@ LoadedCheckpoint load_sharded(const std::filesystem::path& folder, torch::nn::Mo
     return loaded;
   }
   require_parameters_of(parameters, *optimizer);
-  const Source states(folder, kOptimizerStem);
+  const Source states(folder, record::kOptimizerStem);
   const auto kind = empty_state(*optimizer);
   const std::vector<std::string> others = require_state(parameters, states, *kind, folder);
   load_model(parameters, weights);

@@ -11,7 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "checkpoint_stems.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collectives.hpp"
 #include "record/atomic_folder.hpp"
@@ -111,26 +110,27 @@ void together(const ProcessGroup& group, const Action& action) {
 void write_share(const CheckpointShare& share, const fs::path& folder, int rank, int world_size) {
   const at::NoGradGuard no_grad;
   record::make_folders(folder);
-  write_tensors(share.model, folder / record::shard_file_name(kModelStem, rank, world_size));
+  write_tensors(share.model,
+                folder / record::shard_file_name(record::kModelStem, rank, world_size));
   if (!share.optimizer) return;
   write_tensors(*share.optimizer,
-                folder / record::shard_file_name(kOptimizerStem, rank, world_size));
+                folder / record::shard_file_name(record::kOptimizerStem, rank, world_size));
 }
 
 void complete_checkpoint(const fs::path& written, const fs::path& folder, int world_size,
                          const std::map<std::string, std::string>& notes) {
   for (int rank = 0; rank < world_size; ++rank) {
-    const fs::path file = written / record::shard_file_name(kModelStem, rank, world_size);
+    const fs::path file = written / record::shard_file_name(record::kModelStem, rank, world_size);
     if (fs::exists(file)) continue;
     throw Error(ErrorCode::unreadable_file,
                 "'" + file.string() + "' is missing, though rank " + std::to_string(rank) +
                     " has written it: its host has another folder there",
                 "a folder that all hosts share", "choose one on a shared file system");
   }
-  if (fs::exists(written / record::shard_file_name(kOptimizerStem, 0, world_size))) {
-    record::write_index(written, kOptimizerStem, world_size);
+  if (fs::exists(written / record::shard_file_name(record::kOptimizerStem, 0, world_size))) {
+    record::write_index(written, record::kOptimizerStem, world_size);
   }
-  record::write_index(written, kModelStem, world_size, notes);
+  record::write_index(written, record::kModelStem, world_size, notes);
   record::complete_folder(written, folder);
 }
 
@@ -172,10 +172,10 @@ std::map<std::string, std::string> verify_sharded(const fs::path& folder, int pa
                   "the bytes that were written", "use another checkpoint");
     }
   };
-  const record::ShardedSafetensors model(folder, kModelStem);
+  const record::ShardedSafetensors model(folder, record::kModelStem);
   verify(model);
-  if (fs::exists(folder / record::index_file_name(kOptimizerStem))) {
-    verify(record::ShardedSafetensors(folder, kOptimizerStem));
+  if (fs::exists(folder / record::index_file_name(record::kOptimizerStem))) {
+    verify(record::ShardedSafetensors(folder, record::kOptimizerStem));
   }
   return model.metadata();
 }
