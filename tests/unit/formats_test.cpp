@@ -119,8 +119,10 @@ TEST(Formats, ReadAnyImagesInAnyOrder) {
 }
 
 TEST(Formats, ALimitKeepsTheFirstImages) {
-  for_each_stored([](const Stored&, const std::string& place) {
+  for_each_stored([](const Stored& one, const std::string& place) {
     EXPECT_EQ(open_dataset(place, Split::train, 4)->count(), 4);
+    EXPECT_EQ(open_dataset(place, Split::train, 4)->classes(), one.classes)
+        << "those of the set, though the first labels are below 4";
     EXPECT_EQ(open_dataset(place, Split::train, 400)->count(), kTrain);
     EXPECT_THROW(test::read(*open_dataset(place, Split::train, 4), {4}), std::out_of_range);
   });

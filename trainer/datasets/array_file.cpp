@@ -71,7 +71,7 @@ std::int64_t integer_at(const std::uint8_t* bytes, DType type) {
 }
 
 std::vector<std::uint8_t> read_labels(const ArrayFile& file, const ArrayInfo& labels,
-                                      const ArrayInfo& images, std::int64_t count) {
+                                      const ArrayInfo& images) {
   if (!is_integer(labels)) {
     throw file.wrong_type(labels, "integers", "int64");
   }
@@ -83,6 +83,7 @@ std::vector<std::uint8_t> read_labels(const ArrayFile& file, const ArrayInfo& la
         labels, std::to_string(labels.shape[0]) + " labels",
         std::to_string(images.shape[0]) + ", one for each of '" + images.name + "'");
   }
+  const std::int64_t count = labels.shape[0];
   const std::size_t size = record::size_of(labels.type);
   file.require_room(labels, count, 1, "labels");
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * size);
@@ -110,9 +111,9 @@ std::int64_t classes_of(const std::vector<std::uint8_t>& labels) {
 class ArrayDataset : public Dataset {
  public:
   ArrayDataset(std::shared_ptr<const ArrayFile> file, const ArrayInfo& images,
-               const ImageShape& shape, std::vector<std::uint8_t> labels)
+               const ImageShape& shape, std::vector<std::uint8_t> labels, std::int64_t classes)
       : Dataset(static_cast<std::int64_t>(labels.size()), shape,
-                images.type == DType::u8 ? PixelType::u8 : PixelType::f32, classes_of(labels)),
+                images.type == DType::u8 ? PixelType::u8 : PixelType::f32, classes),
         file_(std::move(file)),
         images_(images),
         labels_(std::move(labels)) {}
@@ -242,9 +243,10 @@ std::unique_ptr<Dataset> open_split(std::shared_ptr<const ArrayFile> file, Split
   const ArrayInfo& images = find_array(*file, images_array_name(split), kImageArrays);
   const ArrayInfo& labels = find_array(*file, labels_array_name(split), kImageArrays);
   const ImageShape shape = check_images(*file, images);
-  const std::int64_t count = limit == 0 ? images.shape[0] : std::min(limit, images.shape[0]);
-  auto values = read_labels(*file, labels, images, count);
-  return std::make_unique<ArrayDataset>(std::move(file), images, shape, std::move(values));
+  auto values = read_labels(*file, labels, images);
+  const std::int64_t classes = classes_of(values);  // of the whole split, whatever is kept of it
+  if (limit > 0 && limit < images.shape[0]) values.resize(static_cast<std::size_t>(limit));
+  return std::make_unique<ArrayDataset>(std::move(file), images, shape, std::move(values), classes);
 }
 
 }  // namespace hpcboot::data

@@ -85,8 +85,8 @@ class ArrayFile {
 
 /// One split of the data set in a file. Images are read on demand, so that each rank reads only its
 /// own; every rank reads all labels, which are small.
-/// It has kClasses classes if the labels are below that, else kMaxClasses.
-/// @param limit keep only the first images, and consider only their labels; 0: all
+/// It has kClasses classes if all labels are below that, else kMaxClasses.
+/// @param limit keep only the first images; 0: all
 /// @throws Error{missing_data} if an array is missing; Error{malformed_data} if one has the wrong
 ///   type or shape, the counts differ, or a label is not in 0 to kMaxClasses - 1
 std::unique_ptr<Dataset> open_split(std::shared_ptr<const ArrayFile> file, Split split,
