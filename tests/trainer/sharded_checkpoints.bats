@@ -210,6 +210,8 @@ alone() {
   [ "$("$trainer" convert m.safetensors parts --shards 2 --force)" = "8 tensors in 2 files in parts" ]
   run -42 "$trainer" convert parts/model.safetensors.index.json parts --shards 3 --force
   [[ $output == *"is also the source"* ]]
+  run -0 "$trainer" inspect "$checkpoint"
+  [[ $output == *"fc1.weight "*"a model in several files"* ]]
 }
 
 @test "its files are those of a model, and convert makes one of them" {

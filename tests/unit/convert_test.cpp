@@ -8,6 +8,7 @@
 
 #include "datasets/inspect.hpp"
 #include "datasets/terminal_image.hpp"
+#include "record/sharded_safetensors.hpp"
 #include "support/expect_error.hpp"
 #include "support/image_sets.hpp"
 #include "support/temporary_folder.hpp"
@@ -217,6 +218,23 @@ TEST(Inspect, ShowsFilesThatAreNotDataSetsToo) {
   EXPECT_THAT(to_text(found, 80).str(), HasSubstr("no data set to train on: "));
   expect_error(
       ErrorCode::missing_data, [] { inspect("data/no-such-file.h5", 1); }, "no-such-file.h5");
+}
+
+TEST(Inspect, ShowsModelsInSeveralFilesByTheirFolderAndIndex) {
+  const TemporaryFolder folder;
+  const auto part = folder.path() / record::shard_file_name("model", 0, 1);
+  const float weight[] = {1, 2};
+  record::write_safetensors(part, {{"conv.weight", record::DType::f32, {2}, weight, 8}});
+  record::write_index(folder.path(), "model", 1);
+  const auto index = folder.path() / record::index_file_name("model");
+  for (const auto& place : {folder.path(), index}) {
+    const std::string text = to_text(inspect(place.string(), 2), 80).str();
+    EXPECT_THAT(text, HasSubstr("conv.weight  float32  2"));
+    EXPECT_THAT(text, HasSubstr("no data set to train on: a model in several files"));
+  }
+  test::write_text(index, "{}");
+  expect_error(
+      ErrorCode::malformed_data, [&] { inspect(folder.path().string(), 2); }, "no weight_map");
 }
 
 TEST(Inspect, NamesNeitherSteerTheTerminalNorBreakALine) {

@@ -18,7 +18,7 @@ options::Command command_for(InspectRequest& o) {
       "Prints names, types, shapes, chunks, compression, and the first images. A "
       "FILE.pt must hold a plain dict, not an OrderedDict such as state_dict(). "
       "DATA is " +
-      data::known_places() + "."};
+      data::known_places() + "; or the folder of a model in several files."};
   command.groups = {{"Options",
                      {{"images", options::into(o.images, "N"), "draw the first N of each split"},
                       {"json", options::flag(), "print one JSON object"}}}};

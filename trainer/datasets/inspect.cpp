@@ -6,8 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "datasets/safetensors_data.hpp"
 #include "datasets/terminal_image.hpp"
 #include "hpcboot/error.hpp"
+#include "record/sharded_safetensors.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 
@@ -80,9 +82,20 @@ Encoded images_row(const SplitInfo& split, std::int64_t width) {
   return Encoded::as_is(std::move(text));  // drawn here, with block characters
 }
 
+/// The tensors of a model in several files.
+Inspection inspect_model(const std::string& place, const std::filesystem::path& folder) {
+  Inspection inspection;
+  inspection.place = place;
+  inspection.format = "safetensors";
+  inspection.arrays = tensors_of_model(folder);
+  inspection.remark = "a model in several files";
+  return inspection;
+}
+
 }  // namespace
 
 Inspection inspect(const std::string& place, std::int64_t images) {
+  if (const auto folder = record::folder_of_model(place)) return inspect_model(place, *folder);
   const Format& format = format_of(place);
   Inspection inspection;
   inspection.place = place;

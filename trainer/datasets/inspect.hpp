@@ -21,7 +21,8 @@ struct SplitInfo {
   std::vector<std::vector<std::string>> drawn;  ///< lines of each
 };
 
-/// The contents of a place that --data accepts, or of any file of arrays.
+/// The contents of a place that --data accepts, of any file of arrays, or of a model in several
+/// files.
 struct Inspection {
   std::string place;
   std::string format;

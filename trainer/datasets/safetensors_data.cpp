@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "datasets/image_blocks.hpp"
+#include "record/sharded_safetensors.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -19,20 +20,22 @@ auto as_data(Action action) {
   }
 }
 
+ArrayInfo array_of(const record::TensorInfo& tensor) {
+  ArrayInfo array;
+  array.name = tensor.name;
+  array.type = tensor.dtype;
+  array.readable = tensor.other_dtype.empty();
+  array.type_name = array.readable ? type_name_of(tensor.dtype) : tensor.other_dtype;
+  array.shape = tensor.shape;
+  return array;
+}
+
 class SafetensorsArrays : public ArrayFile {
  public:
   explicit SafetensorsArrays(const std::filesystem::path& path)
       : ArrayFile(path, "safetensors"),
         file_(as_data([&] { return record::SafetensorsFile(path, record::DTypesTaken::any); })) {
-    for (const record::TensorInfo& tensor : file_.tensors()) {
-      ArrayInfo array;
-      array.name = tensor.name;
-      array.type = tensor.dtype;
-      array.readable = tensor.other_dtype.empty();
-      array.type_name = array.readable ? type_name_of(tensor.dtype) : tensor.other_dtype;
-      array.shape = tensor.shape;
-      arrays_.push_back(std::move(array));
-    }
+    for (const record::TensorInfo& tensor : file_.tensors()) arrays_.push_back(array_of(tensor));
   }
 
   void read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const override {
@@ -60,6 +63,15 @@ class SafetensorsArrays : public ArrayFile {
 
 std::shared_ptr<const ArrayFile> open_safetensors(const std::filesystem::path& path) {
   return std::make_shared<SafetensorsArrays>(path);
+}
+
+std::vector<ArrayInfo> tensors_of_model(const std::filesystem::path& folder) {
+  return as_data([&] {
+    const record::ShardedSafetensors model(folder, record::kModelStem, record::DTypesTaken::any);
+    std::vector<ArrayInfo> arrays;
+    for (const auto& [name, tensor] : model.tensors()) arrays.push_back(array_of(tensor));
+    return arrays;
+  });
 }
 
 void write_safetensors_data(const std::filesystem::path& path, const Dataset& train,

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "datasets/array_file.hpp"
 #include "datasets/array_source.hpp"
@@ -13,6 +14,10 @@ namespace hpcboot::data {
 /// The tensors of a safetensors file. Images are read from the file one by one, on demand.
 /// @throws Error{unreadable_file, malformed_data}
 std::shared_ptr<const ArrayFile> open_safetensors(const std::filesystem::path& path);
+
+/// What the tensors of a model in several files are, which no reader of data sets takes.
+/// @throws Error{unreadable_file, malformed_data}
+std::vector<ArrayInfo> tensors_of_model(const std::filesystem::path& folder);
 
 /// Writes both splits. Needs memory for both.
 /// @param progress called periodically with the number of images read since the last call
