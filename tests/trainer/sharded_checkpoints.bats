@@ -263,5 +263,5 @@ PY
 @test "it needs ranks" {
   # shellcheck disable=SC2086 # options, meant to be split
   run -2 "$trainer" $small --sharded-checkpoints
-  [[ $output == *"--sharded-checkpoints needs mode ddp; this run uses mode single"* ]]
+  [[ $output == *"--sharded-checkpoints needs mode ddp; this run uses mode single; for one rank, add --mode ddp"* ]]
 }

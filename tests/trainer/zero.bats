@@ -105,7 +105,7 @@ PY
   # shellcheck disable=SC2086 # options, meant to be split
   run "$trainer" $small --zero 1
   [ "$status" -eq 2 ]
-  [[ $output == *"--zero needs mode ddp; this run uses mode single"* ]]
+  [[ $output == *"--zero needs mode ddp; this run uses mode single; for one rank, add --mode ddp"* ]]
   # shellcheck disable=SC2086 # options, meant to be split
   run "$trainer" $small --zero 4
   [ "$status" -eq 2 ]

@@ -151,12 +151,14 @@ std::optional<double> expected_speedup(const RunRecord& run, const std::vector<R
   };
   const RunRecord* best = nullptr;
   const auto preference = [&](const RunRecord& one) {
+    const bool is_single = one.mode() == "single";
     const bool has_same_name = !run.ranks.empty() && run.ranks[0].device_name.has_value() &&
                                one.ranks[0].device_name == run.ranks[0].device_name;
-    return std::tuple(has_same_name, kind(one) == kind(run), one.site == run.site, one.started);
+    return std::tuple(is_single, has_same_name, kind(one) == kind(run), one.site == run.site,
+                      one.started);
   };
   for (const RunRecord& one : all) {
-    if (one.mode() != "single" || one.config["model"] != run.config["model"]) continue;
+    if (one.config["model"] != run.config["model"]) continue;  // each is of one device
     if (best == nullptr || preference(*best) < preference(one)) best = &one;
   }
   if (best == nullptr) return std::nullopt;
@@ -186,9 +188,9 @@ TEST(RuntimeRows, ManyRunsHaveTheBaselinesThatTheRuleGives) {
     EXPECT_EQ(row_named(rows, one.run).speedup, expected_speedup(one, runs)) << one.run;
 }
 
-TEST(RuntimeRows, OnlyASingleDeviceOfModeSingleIsABaseline) {
+TEST(RuntimeRows, OnlyASingleDeviceWithoutDpIsABaseline) {
   for (const RunRecord& other :
-       {run("x", "ddp", 1, 1, 10.0), run("x", "dp", 1, 1, 10.0), run("x", "single", 1, 2, 10.0)}) {
+       {run("x", "ddp", 1, 2, 10.0), run("x", "dp", 1, 1, 10.0), run("x", "single", 1, 2, 10.0)}) {
     const auto rows = runtime_rows({other, run("d", "ddp", 1, 2, 50.0)});
     EXPECT_EQ(row_named(rows, "d").speedup, std::nullopt);
   }
@@ -206,6 +208,15 @@ TEST(RuntimeRows, ARunResumedOnAnotherNumberOfDevicesHasNoSpeedupAndIsNoBaseline
   EXPECT_FALSE(row_named(rows, "m").speedup);
   EXPECT_THAT(format_rows(rows, TableFormat::table).str(),
               AllOf(HasSubstr("‡–"), HasSubstr("‡ The run was resumed on another")));
+}
+
+TEST(RuntimeRows, OneRankOfModeDdpIsABaselineIfThereIsNoneOfModeSingle) {
+  std::vector<RunRecord> runs = {run("one", "ddp", 1, 1, 100.0), run("two", "ddp", 1, 2, 50.0)};
+  EXPECT_EQ(row_named(runtime_rows(runs), "one").speedup, 1.0);
+  EXPECT_EQ(row_named(runtime_rows(runs), "two").speedup, 2.0);
+  runs.push_back(run("single", "single", 1, 1, 90.0));
+  EXPECT_EQ(row_named(runtime_rows(runs), "one").speedup, 0.9);
+  EXPECT_EQ(row_named(runtime_rows(runs), "two").speedup, 1.8);
 }
 
 TEST(RuntimeRows, AmongBaselinesDeviceThenSiteThenAgeDecide) {

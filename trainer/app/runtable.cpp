@@ -46,9 +46,9 @@ options::Command command() {
   command.details = {
       "DIR is a folder of runs, one run folder or a run.json [runs]. The speed-up of a run is the "
       "runtime of its baseline divided by its own. The baseline is a single-device run (mode "
-      "single) with the same model, image size, samples, epochs and precision, preferably one on "
-      "the same kind of device, then one of the same site, then the newest. Without a baseline it "
-      "is \"–\".",
+      "single, or ddp if there is none) with the same model, image size, samples, epochs and "
+      "precision, preferably one on the same kind of device, then one of the same site, then the "
+      "newest. Without a baseline it is \"–\".",
       "The runtime is that of rank 0's process, from its start to its end. The launch before it is "
       "in run.json (totals.launch_seconds). \"*\" marks a run on hosts that other programs kept "
       "busy, \"†\" an efficiency above 100% by more than noise explains."};

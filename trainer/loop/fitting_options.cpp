@@ -18,7 +18,9 @@ void require_ddp(const TrainOptions& options, const std::string& mode) {
                        : options.sharded_checkpoints ? "--sharded-checkpoints"
                                                      : nullptr;
   if (option == nullptr || mode == "ddp") return;
-  throw UsageError(std::string(option) + " needs mode ddp; this run uses mode " + mode);
+  // One rank of a scaling study is given the options of many.
+  throw UsageError(std::string(option) + " needs mode ddp; this run uses mode " + mode +
+                   (options.mode == "auto" ? "; for one rank, add --mode ddp" : ""));
 }
 
 void require_scaling_to_fit(const TrainOptions& options) {

@@ -113,13 +113,17 @@ class RuntimeRows::Maker {
  public:
   void add(const RunRecord& run, const fs::path& folder) {
     const auto [work, is_new] = works_.emplace(work_of(run), works_.size());
-    if (is_new) baselines_.emplace_back();
+    if (is_new) {
+      baselines_.emplace_back();
+      of_ddp_.emplace_back();
+    }
     const std::int64_t devices = device_count(run);
     Device device{device_kind(run), device_name(run)};
-    if (run.mode() == "single" && devices == 1 && run.totals.runtime_seconds &&
+    const bool is_ddp = run.mode() == "ddp";
+    if ((is_ddp || run.mode() == "single") && devices == 1 && run.totals.runtime_seconds &&
         !has_changed_devices(run)) {
-      baselines_[work->second].add(device, site_key(run.site), run.started,
-                                   *run.totals.runtime_seconds);
+      (is_ddp ? of_ddp_ : baselines_)[work->second].add(device, site_key(run.site), run.started,
+                                                        *run.totals.runtime_seconds);
     }
     runs_.push_back({row_of(run), devices, work->second, std::move(device)});
     runs_.back().row.folder = folder;
@@ -129,7 +133,9 @@ class RuntimeRows::Maker {
     std::vector<RuntimeRow> rows;
     rows.reserve(runs_.size());
     for (KnownRun& run : runs_) {
-      const auto baseline = baselines_[run.work].runtime_for(run.device, site_key(run.row.site));
+      const std::string site = site_key(run.row.site);
+      auto baseline = baselines_[run.work].runtime_for(run.device, site);
+      if (!baseline) baseline = of_ddp_[run.work].runtime_for(run.device, site);
       if (baseline && !run.row.has_changed_devices &&
           run.row.runtime_seconds.value_or(0.0) >= kShortestRuntime) {
         run.row.speedup = *baseline / *run.row.runtime_seconds;
@@ -147,6 +153,7 @@ class RuntimeRows::Maker {
 
   std::unordered_map<std::string, std::size_t> works_;
   std::vector<Baselines> baselines_;  // by the number of the work
+  std::vector<Baselines> of_ddp_;     // in their place if there are none: one rank of a study
   std::vector<KnownRun> runs_;
 };
 

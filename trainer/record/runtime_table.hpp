@@ -47,9 +47,10 @@ struct RuntimeTable {
 ///
 /// The baseline of a run is the finished run of mode single on one device with equal config.model,
 /// config.image_size, config.epochs, config.precision and train_samples (config.limit_samples if
-/// that is unknown); a value that neither run has counts as equal. Of several, one on the same GPU
-/// by name is preferred, then one on the same kind of device, then one of the same site, then the
-/// one started last.
+/// that is unknown); a value that neither run has counts as equal. If there is none, it is such a
+/// run of mode ddp, as of a study with --zero. Of several, one on the same GPU by name is
+/// preferred, then one on the same kind of device, then one of the same site, then the one started
+/// last.
 class RuntimeRows {
  public:
   RuntimeRows();
