@@ -383,9 +383,22 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
   EXPECT_EQ(other.find("the same step"), std::string::npos) << other;
   EXPECT_NE(other.find("batch norms"), std::string::npos) << other;
   EXPECT_NE(remedy({5, 5, 5}, "image").find("--micro-batch 1 --accumulate 5"), std::string::npos);
-  EXPECT_NE(remedy({1, 1, 1}, "image").find("only one image"), std::string::npos);
+  EXPECT_NE(remedy({1125, 1125, 1125}, "image").find("--micro-batch 375 --accumulate 3"),
+            std::string::npos)
+      << "the largest half or less that divides the batch";
+  EXPECT_NE(remedy({60, 30, 15}, "image").find("--micro-batch 6 --accumulate 5"),
+            std::string::npos);
+  EXPECT_NE(remedy({1, 1, 1}, "image").find("a pass already has only one image"),
+            std::string::npos);
   EXPECT_NE(remedy({1, 1, 1}, "image").find("--image-size"), std::string::npos);
   EXPECT_EQ(remedy({8, 8, 8}, "sequence").find("--image-size"), std::string::npos);
+  for (const BatchPlan& plan : {BatchPlan{7, 7, 7}, BatchPlan{64, 64, 2}}) {
+    const MemoryUse of_one{plan, "image", false, "a step", /*has_batch_norms=*/true};
+    const std::string text = memory_failure(std::bad_alloc(), of_one)->remedy();
+    EXPECT_EQ(text.find("--micro-batch"), std::string::npos) << text;
+    EXPECT_NE(text.find("too few for batch norms: use a smaller --batch-size"), std::string::npos)
+        << text;
+  }
   const MemoryUse use{batches, "image", false, "a step"};
   EXPECT_FALSE(memory_failure(std::runtime_error("index out of range"), use));
   EXPECT_FALSE(memory_failure(Error(ErrorCode::peer_lost, "a", "b", "c"), use));

@@ -45,24 +45,38 @@ std::string sizes_text(const BatchPlan& batches, std::int64_t micro) {
                      batches.local / micro, counted(batches.global / batches.local, "rank"));
 }
 
+/// The most samples, at most half of a pass, into which a rank's batch can be divided evenly.
+/// Nothing if there is no such number. Batch norms need two samples.
+std::optional<std::int64_t> smaller_pass(const MemoryUse& use) {
+  const std::int64_t least = use.has_batch_norms ? 2 : 1;
+  for (std::int64_t pass = use.batches.micro / 2; pass >= least; --pass) {
+    if (use.batches.local % pass == 0) return pass;
+  }
+  return std::nullopt;
+}
+
 std::string remedy_of(const MemoryUse& use) {
   const BatchPlan& batches = use.batches;
   const std::string smaller = use.sample == "image" ? "a smaller --image-size, " : "";
-  if (batches.micro == 1) {
+  const auto pass = smaller_pass(use);
+  if (!pass) {
+    const std::string other = smaller + "a smaller model, or hosts with more memory";
+    if (batches.micro == 1) {
+      return fmt::format("a pass already has only one {}: use {}", use.sample, other);
+    }
     return fmt::format(
-        "a pass already has only one {}: use {}a smaller model, or hosts with more "
-        "memory",
-        use.sample, smaller);
+        "a smaller pass would have only one {}, too few for batch norms: use a smaller "
+        "--batch-size, {}",
+        use.sample, other);
   }
-  const std::int64_t micro = batches.micro % 2 == 0 ? batches.micro / 2 : 1;
   return fmt::format(
       "use --micro-batch {} --accumulate {}, {}: {}; or {}more ranks, or hosts with more memory",
-      micro, batches.local / micro,
+      *pass, batches.local / *pass,
       use.has_batch_norms
           ? "smaller passes, which change the results: this model's batch norms take their "
             "statistics from a pass"
           : "the same step in smaller passes",
-      sizes_text(batches, micro), smaller);
+      sizes_text(batches, *pass), smaller);
 }
 
 }  // namespace
