@@ -52,9 +52,11 @@ Error with_finite_checkpoint(const Error& diverged, const fs::path& folder) {
   checkpoints.push_back(checkpoint_path(folder, kBestCheckpoint));
   const auto last = std::find_if(checkpoints.begin(), checkpoints.end(), is_finite);
   if (last == checkpoints.end()) return diverged;
-  return Error(
-      diverged.code(), diverged.found(), diverged.expected(),
-      diverged.remedy() + "; the last checkpoint with finite numbers is " + last->string());
+  return Error(diverged.code(), diverged.found(), diverged.expected(),
+               diverged.remedy() +
+                   "; start a new run for this, as --resume refuses changed options; the last "
+                   "checkpoint with finite numbers is " +
+                   last->string() + ", whose model `trainer convert` extracts");
 }
 
 }  // namespace hpcboot::train
