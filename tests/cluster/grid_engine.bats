@@ -190,7 +190,7 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
 
 @test "--requeue: a task of an array is queued again alone" {
   launcher=local slots=1 submit -t 2-4:2 -- --requeue -- sh -c '[ "$SGE_TASK_ID $(wc -l <attempts.$SGE_TASK_ID)" != "4 1" ] || exit 46'
-  await is_gone
+  await is_gone || fail "$(engine qstat -f -u '*')" "$(head attempts.*)" "$(cat "$GRID_ENGINE/qmaster/messages")"
   [[ $(codes | tr ' ' '\n' | sort -n) == $'0\n0\n99' ]] || fail "exit codes $(codes)" "$(cat out)"
   [[ $(uniq -c attempts.2 | tr -s ' ') == " 1 $(cat id)" && $(uniq -c attempts.4 | tr -s ' ') == " 2 $(cat id)" ]] ||
     fail "$(head attempts.*)"
