@@ -33,6 +33,7 @@ endforeach()
 # These and cluster.matrix download launchers to the same folder, one after the other.
 hpcboot_add_cluster_test(rendezvous 1 ${hpcboot_real_build}/bin/hpcboot)
 hpcboot_add_cluster_test(grid_engine 1 ${hpcboot_real_build}/bin/hpcboot gridengine)
+set_tests_properties(cluster.grid_engine PROPERTIES TIMEOUT 1200) # a job that is queued again may wait for 5 minutes
 hpcboot_add_cluster_test(run 2 ${hpcboot_real_build}/bin/hpcboot)
 hpcboot_add_cluster_test(requeue 2 ${hpcboot_real_build}/bin/hpcboot)
 hpcboot_add_cluster_test(submit 2 ${hpcboot_real_build}/bin/hpcboot)

@@ -112,9 +112,16 @@ codes() { engine qacct -j "$(cat id)" | awk '$1 == "exit_status" { printf "%s%s"
 is_known() { engine qstat -j "$(cat id)" >/dev/null 2>&1; }
 is_gone() { ! is_known; }
 
+# A task that is queued again may reach its host before the qmaster's answer to the end of its last attempt. The host
+# then ignores it, and the qmaster sends it again only after 5 minutes.
+await_job() {
+  AWAIT_SECONDS=400 await is_gone ||
+    fail "$(engine qstat -f -u '*')" "$(head attempts*)" "$(tail "$GRID_ENGINE/qmaster/messages")"
+}
+
 # ended CODE…: the job has ended, with one attempt per exit code, and has left no processes.
 ended() {
-  await is_gone || return
+  await_job || return
   await engine qacct -j "$(cat id)" >/dev/null || return
   [[ $(codes) == "$*" ]] || fail "exit codes $(codes)" "$(cat out)" || return
   await nobody_left || fail "$(cat left)"
@@ -190,7 +197,7 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
 
 @test "--requeue: a task of an array is queued again alone" {
   launcher=local slots=1 submit -t 2-4:2 -- --requeue -- sh -c '[ "$SGE_TASK_ID $(wc -l <attempts.$SGE_TASK_ID)" != "4 1" ] || exit 46'
-  await is_gone || fail "$(engine qstat -f -u '*')" "$(head attempts.*)" "$(cat "$GRID_ENGINE/qmaster/messages")"
+  await_job
   [[ $(codes | tr ' ' '\n' | sort -n) == $'0\n0\n99' ]] || fail "exit codes $(codes)" "$(cat out)"
   [[ $(uniq -c attempts.2 | tr -s ' ') == " 1 $(cat id)" && $(uniq -c attempts.4 | tr -s ' ') == " 2 $(cat id)" ]] ||
     fail "$(head attempts.*)"
