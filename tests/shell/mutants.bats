@@ -18,10 +18,11 @@ set_tests_properties(tiny PROPERTIES LABELS unit)
 CMAKE
   cat >"$project/src/tiny.cpp" <<'CPP'
 // Comments are no code: if (a < b) return 1;
+void step();
 int halvings(int size) {
   if (size < 2) return 0;  // what the test knows
   int count = 0;
-  for (; size != 1; size /= 2) ++count;
+  for (; size != 1; size /= 2, step()) ++count;
   return count;
 }
 bool is_long(const char* text) { return text != nullptr && text[0] != '<'; }
@@ -29,9 +30,14 @@ CPP
   echo 'int untested(int size) { return size == 3 ? 1 : 0; }' >"$project/src/untested.cpp"
   echo 'int excluded(int size) { return size == 3; }' >"$project/src/excluded.cpp"
   cat >"$project/tests/tiny_test.cpp" <<'CPP'
+#include <unistd.h>
 int halvings(int size);
 bool is_long(const char* text);
-int main() { return halvings(0) == 0 && halvings(2) == 1 && halvings(3) == 1 && is_long("word") ? 0 : 1; }
+int steps = 0;
+void step() { usleep(1000 * ++steps); }  // a loop without end takes no processor
+int main() {
+  return halvings(0) == 0 && halvings(2) == 1 && halvings(3) == 1 && steps == 2 && is_long("word") ? 0 : 1;
+}
 CPP
   cat >"$project/tests/mutants.toml" <<'TOML'
 folders = ["src"]
@@ -64,7 +70,7 @@ needs_namespaces() {
   run -0 "$mutants" "${tiny[@]}" --list
   echo "$output"
   [ "${#lines[@]}" -eq 4 ]
-  [[ $output == *"src/tiny.cpp:3: "*"src/untested.cpp:1: "* || $output == *"src/untested.cpp:1: "*"src/tiny.cpp:3: "* ]]
+  [[ $output == *"src/tiny.cpp:4: "*"src/untested.cpp:1: "* || $output == *"src/untested.cpp:1: "*"src/tiny.cpp:4: "* ]]
   [[ $output != *excluded.cpp* && $output != *"count = 1"* && $output != *"tiny.cpp:1:"* ]]
   first=$output
   run -0 "$mutants" "${tiny[@]}" --list
@@ -74,19 +80,19 @@ needs_namespaces() {
 }
 
 @test "--only with a line draws all of its faults" {
-  run -0 "$mutants" "${tiny[@]}" --list --only src/tiny.cpp:3
+  run -0 "$mutants" "${tiny[@]}" --list --only src/tiny.cpp:4
   echo "$output"
   line='if (size < 2) return 0; // what the test knows'
-  [ "$output" = "src/tiny.cpp:3: comparison: $line → ${line/</<=}
-src/tiny.cpp:3: constant: $line → ${line/2/3}
-src/tiny.cpp:3: dropped jump: $line → ${line/return 0/}
-src/tiny.cpp:3: constant: $line → ${line/0/1}" ]
+  [ "$output" = "src/tiny.cpp:4: comparison: $line → ${line/</<=}
+src/tiny.cpp:4: constant: $line → ${line/2/3}
+src/tiny.cpp:4: dropped jump: $line → ${line/return 0/}
+src/tiny.cpp:4: constant: $line → ${line/0/1}" ]
 }
 
 @test "faults that a test finds are killed, also if it does not end; the sources are not touched" {
   needs_namespaces
   sum=$(cat "$project"/src/* | sha1sum)
-  run -0 "$mutants" "${tiny[@]}" --only src/tiny.cpp:3 --only src/tiny.cpp:5
+  run -0 "$mutants" "${tiny[@]}" --only src/tiny.cpp:4 --only src/tiny.cpp:6
   cat "$build/verdicts"
   echo "$output"
   [[ $output == *"7 of 7 killed: 100.0 %"* ]]
@@ -96,16 +102,16 @@ src/tiny.cpp:3: constant: $line → ${line/0/1}" ]
 
 @test "survivors are listed, code of no unit test is not counted, and --again tries the survivors with new tests" {
   needs_namespaces
-  run -1 "$mutants" "${tiny[@]}" --only src/tiny.cpp:8 --only src/untested.cpp:1
+  run -1 "$mutants" "${tiny[@]}" --only src/tiny.cpp:9 --only src/untested.cpp:1
   echo "$output"
-  [[ $output == *"survived: src/tiny.cpp:8: comparison: "*" || text[0] != '<'"* ]]
+  [[ $output == *"survived: src/tiny.cpp:9: comparison: "*" || text[0] != '<'"* ]]
   [[ $output == *" of 4 killed: "*" and 4 are in code that no unit test links"* ]]
-  cp "$project/tests/tiny_test.cpp" before
+  cp "$project/tests/tiny_test.cpp" "$BATS_TEST_TMPDIR/before"
   sed -i 's/is_long("word")/is_long("word") \&\& !is_long("<") \&\& !is_long(nullptr)/' "$project/tests/tiny_test.cpp"
   run -0 "$mutants" "${tiny[@]}" --again
   echo "$output"
   [[ $output == *" killed: 100.0 %"* ]]
-  cp before "$project/tests/tiny_test.cpp"
+  cp "$BATS_TEST_TMPDIR/before" "$project/tests/tiny_test.cpp"
 }
 
 @test "usage" {

@@ -31,7 +31,7 @@ teardown() { end_jobs; }
   [[ $(grep '^lab2 ' <<<"$output") == *"ssh-setup authorize, in a terminal"* ]]
 
   # A key that the host accepts already adds the new one.
-  ssh-keygen -q -t rsa -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
+  ssh-keygen -q -t rsa -b 2048 -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
   printf '\n%s' "$(cat "$BATS_TEST_TMPDIR/cloud.pem.pub")" >>"$lab/lab2/.ssh/authorized_keys"
   run bash "$script" authorize --hosts "$hosts" --identity "$BATS_TEST_TMPDIR/cloud.pem"
   [ "$status" -eq 0 ]
@@ -330,7 +330,7 @@ make_unknown_hosts() {
   let_in lab1
   printf 'Host *\n  ForwardX11 no' >"$HOME/.ssh/config"
   chmod 600 "$HOME/.ssh/config"
-  ssh-keygen -q -t rsa -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
+  ssh-keygen -q -t rsa -b 2048 -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
   echo me@lab1 >"$hosts"
   for _ in 1 2; do
     run bash "$script" authorize --hosts "$hosts" --config --identity "$BATS_TEST_TMPDIR/cloud.pem"

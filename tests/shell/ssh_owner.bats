@@ -63,7 +63,7 @@ owned_hash() { (find "$@" -printf '%p %m %s %l %u\n' && tree_hash "$@") | sort |
 @test "a file of another user is not written, also behind a link, here or on another host" {
   bash "$script" generate
   let_in lab1
-  ssh-keygen -q -t rsa -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
+  ssh-keygen -q -t rsa -b 2048 -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
   cat "$BATS_TEST_TMPDIR/cloud.pem.pub" >"$BATS_TEST_TMPDIR/shared"
   chown 12345 "$BATS_TEST_TMPDIR/shared"
   chmod 666 "$BATS_TEST_TMPDIR/shared"

@@ -13,7 +13,7 @@ setup() {
   make_host lab1
   echo lab1 >"$hosts"
   # lab1 accepts another key.
-  ssh-keygen -q -t rsa -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
+  ssh-keygen -q -t rsa -b 2048 -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
   mkdir -m 700 "$lab/lab1/.ssh"
   cp "$BATS_TEST_TMPDIR/cloud.pem.pub" "$lab/lab1/.ssh/authorized_keys"
   words=(authorize --yes --hosts "$hosts" --identity "$BATS_TEST_TMPDIR/cloud.pem")
@@ -37,7 +37,7 @@ other_form() {
 @test "a public half that is not a line of OpenSSH is derived from a key without a passphrase" {
   for form in rfc4716 pem empty cut words; do
     rm -f "$HOME"/.ssh/*
-    ssh-keygen -q -t rsa -N '' -C me@here -f "$key"
+    ssh-keygen -q -t rsa -b 2048 -N '' -C me@here -f "$key"
     body=$(body_of "$key.pub")
     other_form $form
     cp "$key.pub" "$BATS_TEST_TMPDIR/before"
@@ -53,7 +53,7 @@ other_form() {
 @test "such a public half of a key with a passphrase is an error that says how to derive it" {
   for form in rfc4716 pem empty cut words; do
     rm -f "$HOME"/.ssh/*
-    ssh-keygen -q -t rsa -N secretphrase -f "$key"
+    ssh-keygen -q -t rsa -b 2048 -N secretphrase -f "$key"
     body=$(body_of "$key.pub")
     other_form $form
     before=$(tree_hash "$HOME" "$lab/lab1")
@@ -104,8 +104,8 @@ other_form() {
     cp -r "$lab/lab1/.ssh" "$lab/$host"
     echo $host >>"$hosts"
   done
-  ssh-keygen -q -t rsa -N '' -f "$lab/lab2/.ssh/id_rsa"
-  ssh-keygen -q -t rsa -N secretphrase -f "$lab/lab3/.ssh/id_rsa"
+  ssh-keygen -q -t rsa -b 2048 -N '' -f "$lab/lab2/.ssh/id_rsa"
+  ssh-keygen -q -t rsa -b 2048 -N secretphrase -f "$lab/lab3/.ssh/id_rsa"
   body=$(body_of "$lab/lab2/.ssh/id_rsa.pub")
   for host in lab2 lab3; do
     ssh-keygen -e -f "$lab/$host/.ssh/id_rsa.pub" >"$BATS_TEST_TMPDIR/form"

@@ -174,7 +174,7 @@ time.sleep(600)' "$BATS_TEST_TMPDIR/agent" 3>&- &
   make_host lab1
   echo lab1 >"$hosts"
   mkdir -m 700 "$HOME/.ssh"
-  ssh-keygen -q -t rsa -N '' -f "$HOME/.ssh/id_rsa"
+  ssh-keygen -q -t rsa -b 2048 -N '' -f "$HOME/.ssh/id_rsa"
   (umask 077 && echo garbage >"$HOME/.ssh/id_ed25519")
   run bash "$script" generate
   [ "$status" -eq 0 ]
@@ -275,7 +275,7 @@ time.sleep(600)' "$BATS_TEST_TMPDIR/agent" 3>&- &
 }
 
 @test "an identity that others can read is refused, as ssh would" {
-  ssh-keygen -q -t rsa -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
+  ssh-keygen -q -t rsa -b 2048 -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
   chmod 644 "$BATS_TEST_TMPDIR/cloud.pem"
   echo lab1 >"$hosts"
   run bash "$script" verify --hosts "$hosts" --identity "$BATS_TEST_TMPDIR/cloud.pem"

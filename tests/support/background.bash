@@ -15,7 +15,7 @@ await() {
   local end=$((SECONDS + limit))
   until "$@" 2>/dev/null; do
     ((SECONDS < end)) || fail "failed for $limit s: $*" "$(cat out 2>/dev/null)" || return
-    sleep 0.05
+    sleep 0.1
   done
 }
 

@@ -53,9 +53,28 @@ bool unknown(const Json& value) {
   return value.is_null() || (value.is_array() && value.empty());
 }
 
+// A build without toml++ has no described launchers and schedulers.
+bool is_known_here(const fs::path& folder) {
+  const Json expected = Json::parse(slurp(folder / "expected.json"));
+  const Json& rank = expected.at("ranks").begin().value();
+  const auto& all = launch_sources();
+  const std::string launcher = rank.value("launcher", "single");
+  const Json scheduler = rank.value("scheduler", Json());
+  return (launcher == "single" ||
+          std::any_of(all.begin(), all.end(),
+                      [&](const auto* s) { return s->name == launcher; })) &&
+         (scheduler.is_null() || find_scheduler(scheduler.get<std::string>()) != nullptr);
+}
+
 class Golden : public testing::TestWithParam<std::string> {
  protected:
-  std::vector<Rank> ranks_ = load(fs::path(test::golden_environments()) / GetParam());
+  void SetUp() override {
+    const fs::path folder = fs::path(test::golden_environments()) / GetParam();
+    if (!is_known_here(folder)) GTEST_SKIP() << "this build lacks toml++, which describes it";
+    ranks_ = load(folder);
+  }
+
+  std::vector<Rank> ranks_;
 };
 
 TEST_P(Golden, EveryRankIsAsExpected) {
@@ -174,23 +193,10 @@ TEST_P(Golden, ADamagedVariableGivesTheRightAnswerOrARefusalThatNamesIt) {
   }
 }
 
-// A build without toml++ has no described launchers and schedulers.
-bool is_known_here(const fs::path& folder) {
-  const Json expected = Json::parse(slurp(folder / "expected.json"));
-  const Json& rank = expected.at("ranks").begin().value();
-  const auto& all = launch_sources();
-  const std::string launcher = rank.value("launcher", "single");
-  const Json scheduler = rank.value("scheduler", Json());
-  return (launcher == "single" ||
-          std::any_of(all.begin(), all.end(),
-                      [&](const auto* s) { return s->name == launcher; })) &&
-         (scheduler.is_null() || find_scheduler(scheduler.get<std::string>()) != nullptr);
-}
-
 std::vector<std::string> folders() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(test::golden_environments())) {
-    if (is_known_here(entry.path())) names.push_back(entry.path().filename().string());
+    names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
   return names;
