@@ -418,7 +418,9 @@ PY
   for launcher in local mpirun; do
     rm -f pid.*
     by $launcher
-    timeout 60 "${by[@]}" -n 2 -- sh -c 'echo $$ >pid.$RANK; while echo line; do sleep 0.01; done' 2>err | head -n 3 >out
+    timeout 60 "${by[@]}" -n 2 -- sh -c 'echo $$ >pid.$RANK
+      until [ -s pid.0 ] && [ -s pid.1 ]; do sleep 0.01; done
+      while echo line; do sleep 0.01; done' 2>err | head -n 3 >out
     await all_gone "$(cat pid.0)" "$(cat pid.1)" || fail "$launcher: $(cat err)"
   done
 }
