@@ -146,6 +146,16 @@ interrupt() {
   run -0 "$repeat" --build build --times 1 --no-load -- sh -c 'test "$HPCBOOT_BIN_DIR" = "$0"' "$PWD/build/bin"
 }
 
+@test "what a test starts does not ignore Ctrl-C" {
+  ends='kill -INT $$; exit 0' # unless it is ignored
+  test_of interrupted - bash -c "$ends" >build/CTestTestfile.cmake
+  for choice in "-- bash -c" "-R interrupted" "--jobs 1 -R interrupted"; do
+    read -ra words <<<"$choice"
+    [ "${words[0]}" != -- ] || words+=("$ends")
+    run -1 "$repeat" --build build --times 1 --no-load "${words[@]}"
+  done
+}
+
 @test "a busy loop per core runs beside the tests, and is gone afterwards" {
   "$repeat" --build build --times 1 -L slow >out 3>&- &
   job=$!
