@@ -25,10 +25,16 @@ kill_host() {
   nsenter --target "$pid" --net sh -c 'kill -KILL "$0"; sleep 0.2; ip link set eth0 down' "$pid"
 }
 
-# For setup_file. Slurm 22.05 fails a job that starts again in the second in which it ended ("Job credential revoked"). So
-# it must not give up a lost host before, or just when, `hpcboot run` has queued the job again, which takes about 25 s.
+# keep_lost_hosts_in_slurm SECONDS: for setup_file. Slurm 22.05 fails a job that starts again in the second in which it
+# ended ("Job credential revoked"). So it must not give up a lost host before, or just when, `hpcboot run` has queued the
+# job again, which takes about 25 s, and longer on a busy machine.
 keep_lost_hosts_in_slurm() {
-  "$CLUSTER" on n0 sh -c 'sed -i s/^SlurmdTimeout=.*/SlurmdTimeout=60/ /etc/slurm/slurm.conf && scontrol reconfigure'
+  "$CLUSTER" on n0 sh -c 'sed -i "s/^SlurmdTimeout=.*/SlurmdTimeout=$1/" /etc/slurm/slurm.conf && scontrol reconfigure' sh "$1"
+}
+
+# What Slurm knows of its jobs and hosts, for the message of a failed test.
+slurm_state() {
+  "$CLUSTER" on n0 sh -c 'scontrol show job; scontrol show node; tail -n 60 /var/log/slurm/slurmctld.log'
 }
 
 # For setup_file of the tests of `hpcboot show`; the options are those of `cluster up`.

@@ -11,7 +11,7 @@ setup_file() {
   "$CLUSTER" down
   "$CLUSTER" up -n 3 --cores 64 --memory 512000 --gpus h100:4,l40s:4 --spank-pbs --decoy-docker0 --loopback-name \
     --bind "$(dirname "$HPCBOOT_BIN")"
-  keep_lost_hosts_in_slurm
+  keep_lost_hosts_in_slurm 300 # Slurm's default
   as_tester "$HPCBOOT_BIN" digits "$HPCBOOT_CLUSTER_DIR/shared/data" --train 64 --test 16
 }
 
@@ -58,10 +58,10 @@ ended() {
   shift
   for job in "$@"; do
     while state=$(state_of "$job"); [[ $state == *@(PENDING|CONFIGURING|RUNNING|COMPLETING)* ]]; do
-      ((SECONDS < end)) || fail "job $job is still $state" "$(cat ./*.out)" || return
+      ((SECONDS < end)) || fail "job $job is still $state" "$(cat ./*.out)" "$(slurm_state)" || return
       sleep 0.3
     done
-    [[ $state == "$wanted " ]] || fail "job $job: $state" "$(cat ./*"$job"*.out)" || return
+    [[ $state == "$wanted " ]] || fail "job $job: $state" "$(cat ./*"$job"*.out)" "$(slurm_state)" || return
   done
 }
 
@@ -188,7 +188,7 @@ long_training() {
 come() {
   local end=$((SECONDS + 200))
   until grep -qs -- "$2" "$1"; do
-    ((SECONDS < end)) || fail "no '$2' in $1" "$(cat ./*.out)" || return
+    ((SECONDS < end)) || fail "no '$2' in $1" "$(cat ./*.out)" "$(slurm_state)" || return
     sleep 0.2
   done
 }

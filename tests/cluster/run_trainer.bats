@@ -10,7 +10,7 @@ setup_file() {
   [[ -x $TRAINER ]]
   "$CLUSTER" down
   "$CLUSTER" up -n 3 --bind "$(dirname "$TRAINER")"
-  keep_lost_hosts_in_slurm
+  keep_lost_hosts_in_slurm 60
   as_tester "$TRAINER" digits "$HPCBOOT_CLUSTER_DIR/shared/data" --train 256 --test 16
 }
 
@@ -73,7 +73,7 @@ print(value)' runs/*/run.json "$@"
   kill_host n2
   # Slurm starts a requeued job once the lost host is down, which takes it a minute, or longer on a busy machine.
   AWAIT_SECONDS=180 await said '^resumed from' ||
-    fail "$("$CLUSTER" on n0 sh -c 'scontrol show job; scontrol show node; tail -n 60 /var/log/slurm/slurmctld.log')" "$(cat out)"
+    fail "$(slurm_state)" "$(cat out)"
   [[ $(cat attempts) == $'n[1-2]\nn[1,3]' ]] || fail "$(cat attempts out)"
   as_tester scancel "$id"
   await is_over
