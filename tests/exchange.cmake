@@ -2,6 +2,7 @@
 hpcboot_add_test(NAME exchange_unit_tests
   SOURCES bootstrap/rendezvous/file_kvs_second_test.cpp bootstrap/rendezvous/file_kvs_test.cpp
           bootstrap/rendezvous/key_value_store_test.cpp bootstrap/rendezvous/pmix_server_test.cpp
+          bootstrap/rendezvous/pmix_use_test.cpp
           bootstrap/rendezvous/resolve_with_kvs_test.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit exchange)
 target_include_directories(exchange_unit_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
@@ -14,7 +15,7 @@ find_program(HPCBOOT_HYDRA mpiexec.hydra)
 foreach(ranks IN ITEMS 1 2 4)
   if(PMIx_FOUND)
     hpcboot_add_mpi_test(NAME exchange_test.pmix.ranks_${ranks} RANKS ${ranks} LABELS exchange TIMEOUT 60
-                         COMMAND $<TARGET_FILE:exchange_test> pmix)
+                         COMMAND sh -c "\"$0\" pmix 1 && \"$0\" pmix 2" $<TARGET_FILE:exchange_test>)
   endif()
   set(name exchange_test.pmi1.ranks_${ranks})
   if(HPCBOOT_HYDRA)

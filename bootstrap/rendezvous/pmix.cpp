@@ -17,6 +17,7 @@
 #include "hpcboot/error.hpp"
 #include "pmi_kvs.hpp"
 #include "pmix_server.hpp"
+#include "pmix_use.hpp"
 #include "stored_entry.hpp"
 
 namespace hpcboot {
@@ -26,7 +27,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kFinalizeDeadline = std::chrono::seconds(5);
 constexpr auto kRollCall = std::chrono::seconds(1);
-constexpr const char* kPresent = "hpcboot.present";
+constexpr auto kLeave = std::chrono::seconds(1);
+constexpr auto kAskAgain = std::chrono::seconds(1);
+constexpr const char* kPresent = ".present";
+constexpr pmix_status_t kNoSuchProcess = -17;  // PMIX_ERR_PROC_ENTRY_NOT_FOUND, deprecated since 4
 
 // The functions in use, from the libpmix of the launcher or of the machine.
 class Library {
@@ -97,6 +101,7 @@ class Library {
 // The outcome of one call that PMIx answers from its own thread. Shared with the callback, which
 // may run after the caller has timed out.
 struct Answer {
+  std::string key;  // of a request; PMIx reads it from its own thread
   std::mutex mutex;
   std::condition_variable arrived;
   std::optional<pmix_status_t> status;
@@ -141,14 +146,15 @@ void on_done(pmix_status_t status, void* data) {
 
 class PmixKvs : public KeyValueStore {
  public:
-  PmixKvs(const Library& pmix, std::chrono::milliseconds deadline) : pmix_(pmix) {
+  PmixKvs(const Library& pmix, const Env& env, std::chrono::milliseconds deadline)
+      : pmix_(pmix), use_(env, deadline) {
     start(deadline);
     try {
       // Job-level keys belong to the whole namespace.
       const SharedAnswer size = request(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
       await("the job size", *size, deadline);
       world_size_ = static_cast<int>(size->number);
-      store(kPresent, "");  // published by the first commit()
+      store(name_of(kPresent), "");  // published by the first commit()
     } catch (...) {
       finish();
       throw;
@@ -170,36 +176,24 @@ class PmixKvs : public KeyValueStore {
 
   void commit(std::chrono::milliseconds) override { check("PMIx_Commit", pmix_.commit()); }
 
+  // No fence first: it would not tell which rank is missing.
   std::string get(int rank, const std::string& key, std::chrono::milliseconds deadline) override {
-    // No fence first: it would not tell which rank is missing. A server that does not know the key
-    // yet either holds the request for some seconds or answers "not found" at once, so the request
-    // is repeated.
-    const auto end = end_after(deadline);
-    const std::string name = own_name(key);
     const std::string what = "'" + key + "' from rank " + std::to_string(rank);
-    auto pause = std::chrono::milliseconds(2);
-    while (true) {
-      const SharedAnswer answer = request(static_cast<pmix_rank_t>(rank), name.c_str());
-      const auto status = answer->wait(end);
-      if (status == PMIX_SUCCESS) {
-        const auto value = unescape_from_pmi(answer->text);
-        if (!value) fail_damaged(what, answer->text, description());
-        return *value;
-      }
-      if (status && *status != PMIX_ERR_NOT_FOUND && *status != PMIX_ERR_TIMEOUT)
-        fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
-      if (!status || end - Clock::now() <= pause) fail_late("no " + what, deadline);
-      std::this_thread::sleep_for(pause);
-      pause = std::min(2 * pause, std::chrono::milliseconds(100));
-    }
+    const auto text = look_up(rank, own_name(key), what, end_after(deadline));
+    if (!text) fail_late("no " + what, deadline);
+    const auto value = unescape_from_pmi(*text);
+    if (!value) fail_damaged(what, *text, description());
+    return *value;
   }
 
   void fence(std::chrono::milliseconds deadline) override {
+    const auto end = end_after(deadline);
+    if (use_.number() > 1) return fence_by_keys(end, deadline);
     const auto answer = std::make_shared<Answer>();
     auto data = std::make_unique<SharedAnswer>(answer);
     check("PMIx_Fence_nb", pmix_.fence_nb(nullptr, 0, nullptr, 0, on_done, data.get()));
     (void)data.release();  // owned by on_done from here on
-    const auto status = answer->wait(end_after(deadline));
+    const auto status = answer->wait(end);
     if (!status) fail_late(missing_ranks(), deadline);
     check("PMIx_Fence_nb", *status);
   }
@@ -249,7 +243,12 @@ class PmixKvs : public KeyValueStore {
     self_ = begin->self;
   }
 
-  void finish() const noexcept {
+  void finish() noexcept {
+    try {
+      if (fences_ > 0) await_passed_fences();
+    } catch (const std::exception&) {
+      // The others wait for this rank as long as their deadlines allow.
+    }
     try {
       bounded_call([finalize = pmix_.finalize] { finalize(nullptr, 0); }, kFinalizeDeadline);
     } catch (const std::exception&) {
@@ -258,7 +257,56 @@ class PmixKvs : public KeyValueStore {
   }
 
   // MPI stores its own values for this process, too.
-  static std::string own_name(const std::string& key) { return "hpcboot-" + stored_key(key); }
+  std::string name_of(const std::string& what) const {
+    const int use = use_.number();
+    return "hpcboot" + (use > 1 ? std::to_string(use) : "") + what;
+  }
+  std::string own_name(const std::string& key) const { return name_of("-" + stored_key(key)); }
+
+  // What a rank has committed under this name; nullopt if it comes too late. A server that does not
+  // know the name either holds the request or answers "not found" at once, so the request is
+  // repeated; also one that is held, since OpenPMIx 4 drops those for a rank whose process ends.
+  std::optional<std::string> look_up(int rank, const std::string& name, const std::string& what,
+                                     Clock::time_point end) {
+    auto pause = std::chrono::milliseconds(2);
+    while (true) {
+      const SharedAnswer answer = request(static_cast<pmix_rank_t>(rank), name);
+      const auto status = answer->wait(std::min(end, Clock::now() + kAskAgain));
+      if (status == PMIX_SUCCESS) return answer->text;
+      if (status && !is_unknown_yet(*status))
+        fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
+      if (end - Clock::now() <= pause) return std::nullopt;
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, std::chrono::milliseconds(100));
+    }
+  }
+
+  // OpenPMIx 4's servers may complete a fence without a rank whose earlier process has left, so
+  // later uses do without.
+  void fence_by_keys(Clock::time_point end, std::chrono::milliseconds deadline) {
+    const std::string name = name_of(".fence" + std::to_string(++fences_));
+    store(name, "");
+    check("PMIx_Commit", pmix_.commit());
+    for (int rank = 0; rank < world_size_; ++rank) {
+      const std::string what = "rank " + std::to_string(rank);
+      if (!look_up(rank, name, what, end)) fail_late(what + " did not arrive at a fence", deadline);
+    }
+  }
+
+  // What a process has stored vanishes with it, so it stays until the others have passed its
+  // fences. One of which nothing is known has left itself.
+  void await_passed_fences() {
+    const auto end = Clock::now() + kLeave;
+    const std::string name = name_of(".left");
+    store(name, "");
+    check("PMIx_Commit", pmix_.commit());
+    for (int rank = 0; rank < world_size_; ++rank) look_up(rank, name, "a rank's end", end);
+  }
+
+  // Of a rank that has not committed, or whose earlier process has ended.
+  static bool is_unknown_yet(pmix_status_t status) {
+    return status == PMIX_ERR_NOT_FOUND || status == kNoSuchProcess || status == PMIX_ERR_TIMEOUT;
+  }
 
   void store(const std::string& name, std::string text) const {
     pmix_value_t value;
@@ -286,13 +334,19 @@ class PmixKvs : public KeyValueStore {
     return &info;
   }
 
-  SharedAnswer request(pmix_rank_t rank, const char* key, const pmix_info_t* how = nullptr) {
+  SharedAnswer request(pmix_rank_t rank, std::string key, const pmix_info_t* how = nullptr) {
     auto answer = std::make_shared<Answer>();
+    answer->key = std::move(key);
     auto data = std::make_unique<SharedAnswer>(answer);
     pmix_proc_t proc = self_;
     proc.rank = rank;
-    check("PMIx_Get_nb",
-          pmix_.get_nb(&proc, key, how, how == nullptr ? 0 : 1, on_value, data.get()));
+    const pmix_status_t status =
+        pmix_.get_nb(&proc, answer->key.c_str(), how, how == nullptr ? 0 : 1, on_value, data.get());
+    if (status == PMIX_ERR_NOT_FOUND) {  // known at once; on_value is not called
+      answer->set(status);
+      return answer;
+    }
+    check("PMIx_Get_nb", status);
     (void)data.release();  // owned by on_value from here on
     return answer;
   }
@@ -303,7 +357,7 @@ class PmixKvs : public KeyValueStore {
     std::vector<SharedAnswer> answers;
     answers.reserve(static_cast<std::size_t>(world_size_));
     for (int rank = 0; rank < world_size_; ++rank)
-      answers.push_back(request(static_cast<pmix_rank_t>(rank), kPresent));
+      answers.push_back(request(static_cast<pmix_rank_t>(rank), name_of(kPresent)));
     const auto end = Clock::now() + kRollCall;
     std::string ranks;
     int missing = 0;
@@ -333,8 +387,10 @@ class PmixKvs : public KeyValueStore {
   }
 
   const Library& pmix_;
+  const PmixUse use_;
   pmix_proc_t self_{};
   int world_size_ = 1;
+  int fences_ = 0;  // by keys
 };
 
 }  // namespace
@@ -344,7 +400,7 @@ std::string load_pmix(const Env& env) {
 }
 
 std::unique_ptr<KeyValueStore> open_pmix_kvs(const Env& env, std::chrono::milliseconds deadline) {
-  return std::make_unique<PmixKvs>(Library::get(env), deadline);
+  return std::make_unique<PmixKvs>(Library::get(env), env, deadline);
 }
 
 }  // namespace hpcboot

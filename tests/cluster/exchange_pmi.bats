@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# PMI-2 under srun --mpi=pmi2 and PMI-1 under Hydra, on two hosts; and `hpcboot check` and `exec` with them.
-# shellcheck disable=SC2030,SC2031 # run sets output in the test's own shell
+# PMI-2 under srun --mpi=pmi2 and PMI-1 under Hydra, on two hosts; and `hpcboot check` and `exec` with them and with PMIx.
+# shellcheck disable=SC2030,SC2031,SC2154 # run sets output and stderr in the test's own shell
 
 load helper
 
@@ -57,6 +57,17 @@ told_by() {
 @test "hosts and local sizes out of a shared folder" {
   told_by explicit srun_none_2x2 bash -c 'exec env -i PATH="$PATH" HPCBOOT_RANK=$SLURM_PROCID HPCBOOT_WORLD_SIZE=4 \
     HPCBOOT_LOCAL_RANK=$SLURM_LOCALID HPCBOOT_EXCHANGE_DIR="$PWD" "$@"' -
+}
+
+@test "PMIx several times in one launch: each check and each exec gives all ranks one answer" {
+  cat > uses.sh <<'SH'
+for use in 1 2; do timeout 40 "$1" check --timeout 30 >&2 || exit; done
+for use in 3 4; do timeout 40 "$1" exec -- sh -c 'echo "$0: $MASTER_ADDR $MASTER_PORT"' $use || exit; done
+SH
+  for form in srun_pmix_2x2 sbatch_mpirun_2x2 ssh_mpirun_2x2; do
+    run -0 --separate-stderr launched $form sh "$PWD/uses.sh" "$HPCBOOT_BIN"
+    [[ $(uniq -c <<< "$output" | awk '{ print $1, $2 }' | xargs) == "4 3: 4 4:" ]] || fail "$form: $output" "$stderr"
+  done
 }
 
 # srun -m arbitrary does not show the tasks where rank 0 is: they must ask each other.
