@@ -1,5 +1,6 @@
 #include "support/counted_memory.hpp"
 
+#include <ATen/record_function.h>
 #include <c10/core/CPUAllocator.h>
 #include <torch/version.h>
 
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 
 namespace hpcboot::counted_memory {
@@ -16,10 +18,23 @@ std::atomic<std::int64_t> live_bytes{0};
 std::atomic<std::int64_t> peak_bytes{0};
 
 void count(std::int64_t change) {
-  const std::int64_t now = live_bytes += change;
+  live_bytes += change;
+}
+
+void note_peak() {
+  const std::int64_t now = live_bytes;
   std::int64_t peak = peak_bytes;
   while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
   }
+}
+
+std::unique_ptr<at::ObserverContext> operator_begins(const at::RecordFunction&) {
+  note_peak();
+  return nullptr;
+}
+
+void operator_ends(const at::RecordFunction&, at::ObserverContext*) {
+  note_peak();
 }
 
 // The size of a block is in front of it: oneDNN wants the address of the block itself as its
@@ -66,6 +81,7 @@ class CountingAllocator : public at::Allocator {
 const bool installed = [] {
   static CountingAllocator allocator;
   c10::SetCPUAllocator(&allocator, /*priority=*/255);
+  at::addGlobalCallback(at::RecordFunctionCallback(operator_begins, operator_ends));
   return true;
 }();
 
@@ -75,6 +91,7 @@ std::int64_t live() {
   return live_bytes;
 }
 std::int64_t peak() {
+  note_peak();
   return peak_bytes;
 }
 void forget_peak() {

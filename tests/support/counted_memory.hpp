@@ -7,7 +7,9 @@
 namespace hpcboot::counted_memory {
 
 std::int64_t live();  ///< bytes
-std::int64_t peak();  ///< of live(), since forget_peak()
+/// Of live(), since forget_peak(), where operators begin and end: what oneDNN needs within one
+/// depends on the processor's instructions and the number of threads.
+std::int64_t peak();
 void forget_peak();
 
 }  // namespace hpcboot::counted_memory
