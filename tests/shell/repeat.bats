@@ -146,13 +146,15 @@ interrupt() {
   run -0 "$repeat" --build build --times 1 --no-load -- sh -c 'test "$HPCBOOT_BIN_DIR" = "$0"' "$PWD/build/bin"
 }
 
-@test "what a test starts does not ignore Ctrl-C" {
-  ends='kill -INT $$; exit 0' # unless it is ignored
-  test_of interrupted - bash -c "$ends" >build/CTestTestfile.cmake
-  for choice in "-- bash -c" "-R interrupted" "--jobs 1 -R interrupted"; do
-    read -ra words <<<"$choice"
-    [ "${words[0]}" != -- ] || words+=("$ends")
-    run -1 "$repeat" --build build --times 1 --no-load "${words[@]}"
+@test "what a test starts ignores no signal" {
+  ends='kill "-$0" $$; exit 0' # unless it is ignored
+  for signal in INT PIPE; do
+    test_of ended - bash -c "$ends" "$signal" >build/CTestTestfile.cmake
+    for choice in "-- bash -c" "-R ended" "--jobs 1 -R ended"; do
+      read -ra words <<<"$choice"
+      [ "${words[0]}" != -- ] || words+=("$ends" "$signal")
+      run -1 env --ignore-signal=PIPE "$repeat" --build build --times 1 --no-load "${words[@]}"
+    done
   done
 }
 
