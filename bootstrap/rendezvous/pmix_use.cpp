@@ -41,10 +41,6 @@ int open_folder_of_job(const Env& env) {
   return -1;
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // The lock ends with its process, however that ends.
 void wait_for_end(int folder, const char* file, std::chrono::steady_clock::time_point end) {
   const int descriptor = openat(folder, file, O_RDONLY | O_CLOEXEC);
@@ -61,8 +57,10 @@ void wait_for_use(int folder, std::string_view prefix, int number,
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(folder), closedir);
   while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
     const std::string_view name = entry->d_name;
-    if (name.substr(0, prefix.size()) == prefix && ends_with(name, suffix))
-      wait_for_end(folder, entry->d_name, end);
+    const bool is_of_use = name.size() > prefix.size() + suffix.size() &&
+                           name.substr(0, prefix.size()) == prefix &&
+                           name.substr(name.size() - suffix.size()) == suffix;
+    if (is_of_use) wait_for_end(folder, entry->d_name, end);
   }
 }
 
