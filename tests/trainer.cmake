@@ -4,8 +4,8 @@ if(NOT TARGET hpcboot_loop OR NOT TARGET trainer)
 endif()
 
 hpcboot_add_test(NAME loop_test SOURCES unit/batch_tensors_test.cpp unit/loop_test.cpp unit/parallel_model_test.cpp
-          unit/validation_test.cpp
-  LIBRARIES hpcboot_loop LABELS unit)
+          unit/stopwatch_test.cpp unit/validation_test.cpp
+  LIBRARIES hpcboot_machine LABELS unit)
 target_precompile_headers(loop_test REUSE_FROM torch_test)
 
 hpcboot_add_test(NAME checkpoint_test SOURCES unit/background_writer_test.cpp unit/checkpoint_folder_test.cpp

@@ -14,7 +14,7 @@ result = json.load(open("out"))
 rows = result["rows"]
 assert rows and result["device"], result
 for row in rows:
-    assert 0 < row["seconds_low"] <= row["seconds"] <= row["seconds_high"] and row["samples"] >= 5, row
+    assert 0 < row["seconds_low"] <= row["seconds"] <= row["seconds_high"] and row["samples"] >= 3, row
 $1
 TEXT
 }

@@ -14,8 +14,9 @@ namespace hpcboot::machine {
 namespace {
 
 constexpr double kSample = 2e-3;  // seconds: well above what a clock and a synchronisation take
-constexpr int kWarmUps = 3;
-constexpr int kFewest = 5;  // samples
+constexpr int kWarmUps = 4;       // the last one is an estimate
+constexpr int kFewest = 5;        // samples
+constexpr int kFewestSlow = 3;    // of an operation that alone takes longer than all samples shall
 constexpr int kMost = 1000;
 
 }  // namespace
@@ -34,8 +35,8 @@ Timing Stopwatch::measure(const std::function<void()>& operation, double once) c
   const double known = std::max(once, 1e-9);
   const auto times = static_cast<std::int64_t>(std::max(1.0, std::ceil(kSample / known)));
   const double sample = known * static_cast<double>(times);
-  const int samples =
-      std::clamp(static_cast<int>(std::min(seconds_ / sample, 1e6)), kFewest, kMost);
+  const int fewest = known > seconds_ ? kFewestSlow : kFewest;
+  const int samples = std::clamp(static_cast<int>(std::min(seconds_ / sample, 1e6)), fewest, kMost);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) seconds.push_back(time_of(operation, times));
   const auto [low, high] = std::minmax_element(seconds.begin(), seconds.end());
@@ -43,13 +44,15 @@ Timing Stopwatch::measure(const std::function<void()>& operation, double once) c
 }
 
 Timing Stopwatch::measure(const std::function<void()>& operation) const {
-  for (int i = 0; i < kWarmUps; ++i) operation();
-  return measure(operation, time_of(operation, 1));
+  // The first may load libraries, so it says nothing about the next ones.
+  double once = time_of(operation, 1);
+  for (int i = 1; i < kWarmUps && (i == 1 || once <= seconds_); ++i) once = time_of(operation, 1);
+  return measure(operation, once);
 }
 
 Timing Stopwatch::measure_together(const std::function<void()>& operation,
                                    train::Communicator& ranks) const {
-  for (int i = 0; i < kWarmUps; ++i) operation();
+  for (int i = 1; i < kWarmUps; ++i) operation();
   auto once = torch::tensor({time_of(operation, 3)}, torch::kFloat64);
   ranks.broadcast(once);  // all ranks need the same numbers of operations
   return measure(operation, once.item<double>());

@@ -16,7 +16,7 @@ class Stopwatch {
   Stopwatch(torch::Device device, double seconds) : device_(device), seconds_(seconds) {}
 
   /// Runs the operation to warm up, and then again and again; on CUDA devices until queued work is
-  /// done.
+  /// done. Five times at least, or three if once takes longer than the seconds for all.
   Timing measure(const std::function<void()>& operation) const;
 
   /// The same, with every rank doing as many operations. Collective.
