@@ -18,7 +18,8 @@ constexpr std::string_view kOtherPrograms =
 
 // After a pipe these read a secret, which the `echo` before it has as an argument.
 constexpr std::string_view kReaders =
-    " sudo passwd chpasswd kinit cryptsetup --password-stdin --with-token --pass-stdin login ";
+    " sudo passwd chpasswd kinit cryptsetup --password-stdin --with-token --pass-stdin login "
+    "--passphrase-fd ";
 
 bool is_one_of(std::string_view word, std::string_view list) {
   return !word.empty() && holds(list, " " + std::string(word) + " ");

@@ -44,9 +44,9 @@ constexpr std::array<std::string_view, 17> kPrivateUnlessDeclared = {
 
 // Ends of names of which the last word alone often names another thing: a pattern, a way to bind
 // processes, a phrase.
-constexpr std::array<std::string_view, 9> kPrivateEnds = {
-    "_PAT",     "SEED_PHRASE", "RECOVERY_PHRASE", "RECOVERY_CODE", "RECOVERY_CODES",
-    "USER_PIN", "HSM_PIN",     "CARD_PIN",        "PKCS11_PIN"};
+constexpr std::array<std::string_view, 11> kPrivateEnds = {
+    "_PAT",     "SEED_PHRASE", "RECOVERY_PHRASE", "RECOVERY_CODE", "RECOVERY_CODES", "MFA_CODE",
+    "2FA_CODE", "USER_PIN",    "HSM_PIN",         "CARD_PIN",      "PKCS11_PIN"};
 
 // DBPWD and DBPW; PWD and OLDPWD are folders.
 bool ends_in_pwd(std::string_view word) {

@@ -13,8 +13,9 @@ using namespace redaction;
 
 // Whether the whole text is a secret.
 bool is_secret_file(std::string_view value) {
+  // "PRIVATE KEY ----" is of RFC 4716's form.
   if (holds(value, "PRIVATE KEY-----") || holds(value, "PRIVATE KEY BLOCK-----") ||
-      holds(value, "PuTTY-User-Key-File")) {
+      holds(value, "PRIVATE KEY ----") || holds(value, "PuTTY-User-Key-File")) {
     return true;
   }
   // Of Kubernetes, in YAML or JSON, also one of several objects: kind: Secret, "kind": "Secret".

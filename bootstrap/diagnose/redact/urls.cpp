@@ -72,7 +72,8 @@ bool is_hook(std::string_view segment) {
 }
 
 bool is_host_of_hooks(std::string_view host) {
-  return starts_with(host, "hooks.") || holds(host, ".webhook.") || starts_with(host, "hc-ping.");
+  return starts_with(host, "hooks.") || holds(host, ".webhook.") || starts_with(host, "hc-ping.") ||
+         starts_with(host, "events.pagerduty.") || starts_with(host, "ntfy.");
 }
 
 std::size_t begin_of_host(std::string_view run) {
@@ -102,9 +103,9 @@ std::size_t secret_of_path(std::string_view run, std::size_t host, bool has_sche
   return slash;
 }
 
-// "https://hooks.slack.com/services/T/B/x": anyone who has the URL may post.
-Span hook_of(std::string_view run, std::size_t host) {
-  const bool has_scheme = host >= 3 && run.substr(host - 3, 3) == "://";
+// "https://hooks.slack.com/services/T/B/x": anyone who has the URL may post. @param host behind a
+// user, if there is one
+Span hook_of(std::string_view run, std::size_t host, bool has_scheme) {
   // "local:///run/hooks/x" is a file, and without a scheme, so is "n1/hooks/x".
   if (has_no_host(run, host)) return {0, 0};
   if (!has_scheme && !holds(run.substr(host, run.find('/', host) - host), ".")) return {0, 0};
@@ -136,7 +137,11 @@ void find_in_run(std::string_view run, std::size_t begin, Spans& found) {
   const bool posts = is_host_of_hooks(run.substr(host, length));
   // The path of a hook may contain an @.
   const Span user = posts && !holds(run.substr(host, length), "@") ? Span{0, 0} : user_of(run);
-  for (const Span& one : {user, hook_of(run, std::max(host, user.end))}) {
+  const bool has_scheme = host >= 3 && run.substr(host - 3, 3) == "://";
+  // "https://h/hook/a@b/x": the @ may end a user, or belong to the path.
+  const std::size_t behind_user = user.end > user.begin ? user.end + 1 : host;
+  for (const Span& one :
+       {user, hook_of(run, host, has_scheme), hook_of(run, behind_user, has_scheme)}) {
     if (one.end > one.begin) found.push_back({begin + one.begin, begin + one.end});
   }
   find_encoded_users(run, begin, found);
