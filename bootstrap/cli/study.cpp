@@ -125,8 +125,8 @@ std::string next_step(const Call& call, Scaling scaling) {
   if (call.values.count("chdir") != 0)
     runs = std::filesystem::path(call.values["chdir"].as<std::string>()) / runs;
   const std::string kind = scaling == Scaling::weak ? "weak" : "strong";
-  return "  runtable plot " + kind + "-scaling " + shell_quote(runs.string()) +
-         "\n  runtable report -o report.html " + shell_quote(runs.string()) + "\n";
+  return "  runtable plot " + kind + "-scaling " + bash_quote(runs.string()) +
+         "\n  runtable report -o report.html " + bash_quote(runs.string()) + "\n";
 }
 
 // The options of the runs, without those that differ from run to run.

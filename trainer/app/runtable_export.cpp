@@ -120,7 +120,7 @@ int export_runs(const std::vector<std::string>& arguments) {
           << "' went on after it was written; remove that folder, and export the run again\n";
   }
   if (std::string next = format.next; !next.empty())
-    err() << "next: " << next.replace(next.find("DIR"), 3, shell_quote(output.string())) << "\n";
+    err() << "next: " << next.replace(next.find("DIR"), 3, bash_quote(output.string())) << "\n";
   return outdated.empty() ? 0 : 1;
 }
 

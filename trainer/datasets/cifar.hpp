@@ -24,7 +24,7 @@ inline std::string cifar_remedy(const std::filesystem::path& folder, std::int64_
                                 bool is_binary) {
   return "download it again (bash setup/get-cifar --force" +
          std::string(classes > kClasses ? " --classes 100" : "") +
-         (is_binary ? "" : " --format python") + " --dir " + shell_quote(folder.string()) +
+         (is_binary ? "" : " --format python") + " --dir " + bash_quote(folder.string()) +
          ", in hpcboot's sources), or draw a new set with `trainer pictures NEW_FOLDER`";
 }
 

@@ -19,7 +19,7 @@ constexpr int kGzipFormat = 15 + 16;  // the largest window, and gzip's header a
 
 std::string mnist_remedy(const std::filesystem::path& file) {
   return "download it again (setup/get-mnist --force --dir " +
-         shell_quote(file.parent_path().string()) +
+         bash_quote(file.parent_path().string()) +
          " in hpcboot's sources), or draw a new set with `trainer digits NEW_FOLDER`";
 }
 

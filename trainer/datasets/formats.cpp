@@ -211,7 +211,7 @@ const Format* by_content(std::string_view begin) {
 
 /// The default places of data are folders that do not exist at first.
 [[noreturn]] void fail_no_set(const std::string& found, const std::string& folder) {
-  const std::string quoted = shell_quote(folder);
+  const std::string quoted = bash_quote(folder);
   throw Error(
       ErrorCode::missing_data, found,
       "a folder with the files of MNIST, such as train-images-idx3-ubyte, or of CIFAR, such "

@@ -165,7 +165,7 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
 }
 
 [[noreturn]] void fail_missing(const std::filesystem::path& folder, const std::string& found) {
-  const std::string quoted = shell_quote(folder.string());
+  const std::string quoted = bash_quote(folder.string());
   throw Error(ErrorCode::missing_data, found,
               "a folder with the four files of MNIST, plain or .gz, such as '" +
                   (folder / images_file_name(Split::train)).string() + "'",

@@ -52,7 +52,7 @@ std::string how_to_take_best(const record::RunFolder& folder, const Configuratio
   if (!best) return {};
   const TrainingState& state = best->checkpoint.state;
   return fmt::format("--resume {} continues from its best epoch, {} (step {})",
-                     shell_quote(best->file.string()), state.epoch - 1, state.step);
+                     bash_quote(best->file.string()), state.epoch - 1, state.step);
 }
 
 }  // namespace hpcboot::train

@@ -19,7 +19,8 @@ std::string paragraph(const std::string& title, const std::vector<std::string>& 
   const std::size_t indent = 10;
   std::string text = title + std::string(indent - title.size(), ' ');
   std::size_t column = indent;
-  for (const std::string& word : words) {
+  for (const std::string& raw : words) {
+    const std::string word = terminal_text(raw).str();
     if (column > indent && column + word.size() > kColumns) {
       text.back() = '\n';
       text += std::string(indent, ' ');
@@ -78,7 +79,7 @@ class LayoutTable {
 
 std::string shell_text(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_quote(word);
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + bash_quote(word);
   return text;
 }
 
@@ -87,7 +88,7 @@ std::vector<std::string> set_words(const Plan& plan) {
   std::vector<std::string> words;
   for (const auto& [name, value] : plan.set) {
     const std::string shown = is_private_name(name) ? std::string(kRedacted) : redact_value(value);
-    words.push_back(name + "=" + shell_quote(shown));
+    words.push_back(name + "=" + bash_quote(shown));
   }
   return words;
 }
@@ -95,7 +96,7 @@ std::vector<std::string> set_words(const Plan& plan) {
 // The launcher with its environment, ready to paste into a shell.
 std::string command_line(const Plan& plan) {
   std::string text;
-  for (const std::string& name : plan.unset) text += " -u " + shell_quote(name);
+  for (const std::string& name : plan.unset) text += " -u " + bash_quote(name);
   for (const std::string& word : set_words(plan)) text += " " + word;
   return (text.empty() ? "" : "env" + text + " ") + shell_text(plan.words);
 }

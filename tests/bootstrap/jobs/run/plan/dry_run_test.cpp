@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "jobs/run/plan/plan.hpp"
@@ -52,6 +53,18 @@ TEST(DryRun, ShowsEverythingThatWillBeDone) {
             "\n"
             "command:\n"
             "env -u RANK A='1 2' API_KEY=REDACTED srun -n 7 -- 'a b'\n");
+}
+
+TEST(DryRun, ShowsControlCharactersSoThatTheCommandCanStillBePasted) {
+  Plan plan = a_plan();
+  plan.layout.hosts = {{"n1", 1}};
+  plan.set = {{"A", "1\nset:  B=2"}};
+  plan.unset = {"RANK\nset:"};
+  plan.words = {"srun", "a\tb", "\xff"};
+  EXPECT_THAT(dry_run_text(plan),
+              testing::AllOf(testing::HasSubstr("set:      A=$'1\\nset:  B=2'\n"),
+                             testing::HasSubstr("unset:    RANK\\nset:\n"),
+                             testing::HasSubstr(" srun $'a\\tb' $'\\xff'\n")));
 }
 
 TEST(DryRun, OfOneRankLeavesOutWhatThereIsNot) {
