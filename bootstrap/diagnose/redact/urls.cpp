@@ -138,12 +138,13 @@ void find_in_run(std::string_view run, std::size_t begin, Spans& found) {
   // The path of a hook may contain an @.
   const Span user = posts && !holds(run.substr(host, length), "@") ? Span{0, 0} : user_of(run);
   const bool has_scheme = host >= 3 && run.substr(host - 3, 3) == "://";
-  // "https://h/hook/a@b/x": the @ may end a user, or belong to the path.
-  const std::size_t behind_user = user.end > user.begin ? user.end + 1 : host;
-  for (const Span& one :
-       {user, hook_of(run, host, has_scheme), hook_of(run, behind_user, has_scheme)}) {
+  const auto add = [&](const Span& one) {
     if (one.end > one.begin) found.push_back({begin + one.begin, begin + one.end});
-  }
+  };
+  add(user);
+  add(hook_of(run, host, has_scheme));
+  // "https://h/hook/a@b/x": the @ may end a user, or belong to the path.
+  if (user.end > user.begin) add(hook_of(run, user.end + 1, has_scheme));
   find_encoded_users(run, begin, found);
 }
 
